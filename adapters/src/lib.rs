@@ -1,5 +1,21 @@
 //! Carries the decisions of `lifecycle-core` out, exactly once.
+//!
+//! A [`Reconciler`](reconciler::Reconciler) asks the core and commits its answer through a
+//! [`Store`](store::Store): status, ledger, outbox and journal in one transaction. A
+//! [`Relay`](relay::Relay) delivers the outbox to a [`Provider`](provider::Provider), a
+//! [`Revoker`](revoker::Revoker) and a [`Capacity`](capacity::Capacity).
 
+pub mod alert;
+pub mod capacity;
+pub mod clock;
 pub mod facts;
+pub mod id;
+pub mod journal;
+pub mod ledger;
+pub mod outbox;
 pub mod policies;
+pub mod provider;
+pub mod revoker;
+pub mod row;
+pub mod store;
 pub mod wire;
