@@ -15,7 +15,15 @@ pub mod ledger;
 pub mod outbox;
 pub mod policies;
 pub mod provider;
+pub mod reconciler;
+pub mod relay;
 pub mod revoker;
 pub mod row;
+#[cfg(feature = "testing")]
+pub mod simulated;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod sql;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 pub mod store;
 pub mod wire;

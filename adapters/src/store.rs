@@ -45,6 +45,21 @@ pub struct Change {
     pub hold: Option<String>,
 }
 
+impl Change {
+    /// A change of the row alone.
+    #[must_use]
+    pub const fn of(next: Row) -> Self {
+        Self {
+            next,
+            facts: Vec::new(),
+            work: Vec::new(),
+            journal: None,
+            newly_gone: None,
+            hold: None,
+        }
+    }
+}
+
 /// What became of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Commit {
@@ -126,8 +141,9 @@ pub trait Store: Send + Sync + fmt::Debug {
     async fn commit_many(&self, changes: &[Change]) -> Result<Vec<Commit>, StoreError>;
 
     /// Returns rows that are due to be looked at (`look_again_at` passed), the longest unchecked first,
-    /// and marks them checked now, so that a failing row never starves others. Does not count as a commit.
-    async fn take_due(&self, limit: u32) -> Result<Vec<Loaded>, StoreError>;
+    /// and marks them checked now, so that a failing row never starves others. Does not count as a
+    /// commit. Only rows of `scope`, where one is given.
+    async fn take_due(&self, scope: Option<&str>, limit: u32) -> Result<Vec<Loaded>, StoreError>;
 
     /// Claims work that is due, for at most `lease`: pending and due, or claimed with its lease over.
     ///

@@ -6,11 +6,13 @@
 mod answer;
 mod input;
 mod policy;
+mod write;
 
 use serde_json::{Value, json};
 
 pub use input::{Input, WrongInput};
 pub use policy::{WrongPolicy, policy};
+pub use write::line;
 
 /// Answers one line; none where it is blank. `number` counts lines from 1.
 ///

@@ -94,6 +94,8 @@ pub struct Decision<'a> {
     pub next: Machine<'a>,
     /// When to look again; none: never.
     pub look_again_at: Option<Timestamp>,
+    /// What was asked for.
+    pub request: Option<Request>,
     /// Why the request was not done; the rest is decided as if it had not been made.
     pub refused: Option<Refusal>,
     /// The time it was made at.
@@ -171,6 +173,7 @@ pub fn conclude<'a>(
         transition,
         next,
         look_again_at: look_again_at(&next, &judgement, now, policy),
+        request: asked.request,
         refused: deletion.refused,
         now,
         policy: *policy,
