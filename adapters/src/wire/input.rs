@@ -44,6 +44,12 @@ pub enum WrongInput {
     /// The observation does not say one thing.
     #[error("observation: exactly one of present, absent, unknown must be set")]
     NotOneAnswer,
+    /// No force is written by leaving the field out.
+    #[error("force: only destroyed can be forced")]
+    NoForce,
+    /// A list where the form has none: serde would read it as an object's fields in order.
+    #[error("{0}: a list is not expected")]
+    List(&'static str),
     /// The policy cannot be used.
     #[error("policy: {0}")]
     Policy(#[from] WrongPolicy),
@@ -65,12 +71,15 @@ impl Input {
         let facts = machine.facts();
         let observation: Option<ObservationForm> = optional(&mut fields, "observation")?;
         let observation = observation.map(|form| form.seen(&facts, now)).transpose()?;
-        let force: Option<ForceForm> = optional(&mut fields, "force")?;
+        let force: Option<Force> = optional(&mut fields, "force")?;
+        if matches!(force, Some(Force::None)) {
+            return Err(WrongInput::NoForce);
+        }
         let request: Option<Request> = optional(&mut fields, "asked")?;
         let policy = policy(fields.remove("policy").unwrap_or(Value::Null))?;
         let asked = Asked {
             request,
-            force: force.map_or(Force::None, |ForceForm::Destroyed| Force::Destroyed),
+            force: force.unwrap_or(Force::None),
         };
         Ok(Self {
             facts,
@@ -139,13 +148,6 @@ impl Seen {
             source: self.source,
         }
     }
-}
-
-/// What may be forced; no force is written by leaving the field out.
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ForceForm {
-    Destroyed,
 }
 
 #[derive(Deserialize)]
@@ -272,5 +274,17 @@ pub(super) fn optional<T: DeserializeOwned>(
     field: &'static str,
 ) -> Result<Option<T>, WrongInput> {
     let value = fields.remove(field).unwrap_or(Value::Null);
+    if has_list(&value) {
+        return Err(WrongInput::List(field));
+    }
     Option::deserialize(value).map_err(|error| WrongInput::Field { field, error })
+}
+
+/// Tells whether a list stands anywhere in a value.
+pub(super) fn has_list(value: &Value) -> bool {
+    match value {
+        Value::Array(_) => true,
+        Value::Object(fields) => fields.values().any(has_list),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::input::Count;
+use super::input::{Count, has_list};
 use crate::policies::table_of;
 
 /// Why a policy cannot be used.
@@ -20,6 +20,9 @@ pub enum WrongPolicy {
     /// No policy has this name.
     #[error("no policy is named {0:?}; one of cautious, immediate, converge")]
     UnknownName(String),
+    /// A list where the form has none.
+    #[error("a list is not expected")]
+    List,
     /// Neither a name nor an object of overrides, or an override that cannot be read.
     #[error(transparent)]
     Form(#[from] serde_json::Error),
@@ -44,6 +47,7 @@ pub fn policy(value: Value) -> Result<Policy<'static>, WrongPolicy> {
     match value {
         Value::Null => Ok(Policy::CAUTIOUS),
         Value::String(name) => named(name),
+        _ if has_list(&value) => Err(WrongPolicy::List),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
             PolicyForm::deserialize(value)?.policy()
         }
