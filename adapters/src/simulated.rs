@@ -67,6 +67,7 @@ impl SimulatedProvider {
     }
 
     /// Starts a machine; returns what registration wants to know of it.
+    #[must_use]
     pub fn create(
         &self,
         id: &MachineId,

@@ -137,8 +137,8 @@ impl Reconciler {
             known,
             self.settings.journal_observations,
         );
-        if let Some(change) = &mut change {
-            let window = windows.entry(machine.scope.to_owned()).or_default();
+        // Only a verdict on an absence has read the scope's window; none is made up here.
+        if let (Some(change), Some(window)) = (&mut change, windows.get_mut(machine.scope)) {
             match verdict {
                 GuardVerdict::Counted => {
                     window.newly_gone = window.newly_gone.saturating_add(1);

@@ -1,0 +1,223 @@
+//! If the service dies between any two of its steps, does the next run end with exactly one destroy?
+//!
+//! Every call to the store is a step. The story is run once for each step and each way to die there:
+//! before the call, or after it with the answer lost. Then everything works again, and time passes.
+
+use core::time::Duration;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use async_trait::async_trait;
+use lifecycle_adapters::{
+    clock::Clock as _,
+    id::MachineId,
+    journal::Entry,
+    ledger::Fact,
+    memory::MemoryStore,
+    outbox::{Claimed, OutboxRow, Settlement, WorkKey},
+    reconciler::ReconcileError,
+    row::NewMachine,
+    sqlite::SqliteStore,
+    store::{
+        Admission, Adopted, Change, Commit, KeptVolume, Loaded, Registered, RepairMode, Repaired,
+        Store, StoreError,
+    },
+};
+use lifecycle_core::{Effect, ScopeWindow, Source, Status, Timestamp};
+
+use crate::bench::{Bench, clock, new_machine};
+
+#[tokio::test]
+async fn dying_between_any_two_steps_loses_and_doubles_nothing_in_memory() {
+    let steps = every_step(
+        |clock| async move { (Arc::new(MemoryStore::new(clock)) as Arc<dyn Store>, None) },
+        1,
+    )
+    .await;
+    assert!(steps > 60, "the story has {steps} steps");
+}
+
+#[tokio::test]
+async fn dying_between_any_two_steps_loses_and_doubles_nothing_in_sqlite() {
+    let make = |clock| async move {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = SqliteStore::open(&folder.path().join("lifecycle.db"), clock)
+            .await
+            .expect("a new database");
+        (Arc::new(store) as Arc<dyn Store>, Some(folder))
+    };
+    let steps = every_step(make, 5).await;
+    assert!(steps > 60, "the story has {steps} steps");
+}
+
+/// Runs the story once for each `stride`-th step at which it can die; returns how many steps it has.
+async fn every_step<F, M>(make: M, stride: usize) -> usize
+where
+    F: Future<Output = (Arc<dyn Store>, Option<tempfile::TempDir>)>,
+    M: Fn(Arc<lifecycle_adapters::clock::ManualClock>) -> F,
+{
+    let mut step = 0;
+    loop {
+        let mut was_reached = false;
+        for death in [Death::Before, Death::After] {
+            let clock = clock();
+            let (inner, folder) = make(clock.clone()).await;
+            let store = Arc::new(Mortal {
+                inner,
+                death,
+                left: AtomicUsize::new(step),
+            });
+            let bench = Bench::over(clock, store.clone(), folder);
+            let id = MachineId::new("a").expect("a name");
+            was_reached |= story(&bench, &id).await.is_err();
+            store.left.store(usize::MAX, Ordering::SeqCst);
+            recovered(&bench, &id, &format!("dead at step {step}, {death:?}")).await;
+        }
+        if !was_reached {
+            return step;
+        }
+        step += stride;
+    }
+}
+
+/// Registers, sees, mints, deletes, holds and destroys, as far as the store lives.
+async fn story(bench: &Bench, id: &MachineId) -> Result<(), ReconcileError> {
+    let (provider_id, marker) = bench.fleet.create(id, 1, Some("v-1"));
+    bench
+        .reconciler
+        .register(&new_machine(id, Some((&provider_id, &marker)), Some("v-1")))
+        .await?;
+    bench.clock.advance(Duration::from_secs(120));
+    bench.reconciler.observe(id, Source::StatusRead).await?;
+    bench.relay.deliver_due().await?;
+    if let Admission::Live { generation } = bench.store.admit(id).await? {
+        bench.tokens.mint(id, generation, bench.clock.now());
+    }
+    bench.reconciler.delete(id, Source::User).await?;
+    for _ in 0..12 {
+        bench.relay.deliver_due().await?;
+        bench.clock.advance(Duration::from_secs(35));
+        bench.reconciler.sweep(10).await?;
+    }
+    // The store may have died inside of a delivery, which says so to nobody.
+    bench.store.now().await?;
+    Ok(())
+}
+
+/// The next run of the service: the user asks again, and time passes.
+async fn recovered(bench: &Bench, id: &MachineId, when: &str) {
+    let volume = Some("v-1");
+    if bench.store.load(id).await.expect("an answer").is_none() {
+        bench
+            .reconciler
+            .register(&new_machine(id, Some(("m-1", "a/1")), volume))
+            .await
+            .expect("registered");
+    }
+    bench.live(Duration::from_secs(180)).await;
+    bench
+        .reconciler
+        .delete(id, Source::User)
+        .await
+        .expect("deleted");
+    bench.live(Duration::from_secs(1_200)).await;
+    assert_eq!(bench.status(id).await, Status::Destroyed, "{when}");
+    assert_eq!(bench.count(id, Effect::RecordDestroyed).await, 1, "{when}");
+    assert_eq!(bench.tokens.live(id), 0, "{when}");
+    assert_eq!(bench.capacity.held(id), 0, "{when}");
+    assert_eq!(
+        bench.fleet.change(|world| world.alive().count()),
+        0,
+        "{when}"
+    );
+    assert!(
+        bench.fleet.change(|world| world.volume("v-1").is_none()),
+        "{when}"
+    );
+    let owed: Vec<OutboxRow> = bench.store.work(id).await.expect("an answer");
+    assert!(
+        owed.iter().all(|row| !row.state.is_owed()),
+        "{when}: {owed:?}"
+    );
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Death {
+    Before,
+    After,
+}
+
+/// A store that dies at one of its calls.
+#[derive(Debug)]
+struct Mortal {
+    inner: Arc<dyn Store>,
+    death: Death,
+    left: AtomicUsize,
+}
+
+impl Mortal {
+    fn is_dead(&self) -> bool {
+        self.left.load(Ordering::SeqCst) == 0
+    }
+
+    fn dies_now(&self) -> bool {
+        self.left
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                if left == usize::MAX {
+                    None
+                } else {
+                    left.checked_sub(1)
+                }
+            })
+            .is_ok_and(|left| left == 1)
+    }
+}
+
+fn dead() -> StoreError {
+    StoreError::Unavailable("the service died".into())
+}
+
+macro_rules! mortal {
+    ($(async fn $call:ident(&self $(, $name:ident: $kind:ty)*) -> $answer:ty;)+) => {
+        #[async_trait]
+        impl Store for Mortal {
+            $(async fn $call(&self $(, $name: $kind)*) -> Result<$answer, StoreError> {
+                if self.is_dead() {
+                    return Err(dead());
+                }
+                let dies = self.dies_now();
+                if dies && matches!(self.death, Death::Before) {
+                    return Err(dead());
+                }
+                let answer = self.inner.$call($($name),*).await;
+                if dies { Err(dead()) } else { answer }
+            })+
+        }
+    };
+}
+
+mortal! {
+    async fn now(&self) -> Timestamp;
+    async fn register(&self, new: &NewMachine) -> Registered;
+    async fn load(&self, id: &MachineId) -> Option<Loaded>;
+    async fn commit(&self, change: &Change) -> Commit;
+    async fn commit_many(&self, changes: &[Change]) -> Vec<Commit>;
+    async fn take_due(&self, scope: Option<&str>, limit: u32) -> Vec<Loaded>;
+    async fn claim(&self, limit: u32, lease: Duration) -> Vec<Claimed>;
+    async fn settle(&self, key: &WorkKey, token: &str, settlement: &Settlement) -> bool;
+    async fn work(&self, id: &MachineId) -> Vec<OutboxRow>;
+    async fn dead_letters(&self, limit: u32) -> Vec<OutboxRow>;
+    async fn retry_dead(&self, key: &WorkKey) -> bool;
+    async fn drop_dead(&self, key: &WorkKey, reason: &str) -> bool;
+    async fn next_work_at(&self) -> Option<Timestamp>;
+    async fn ledger(&self, id: &MachineId) -> Vec<Fact>;
+    async fn journal(&self, id: &MachineId) -> Vec<Entry>;
+    async fn kept_volumes(&self) -> Vec<KeptVolume>;
+    async fn scope_window(&self, scope: &str, window: Duration) -> ScopeWindow;
+    async fn release_scope(&self, scope: &str) -> ();
+    async fn admit(&self, id: &MachineId) -> Admission;
+    async fn adopt(&self, batch: &[Adopted]) -> Vec<Registered>;
+    async fn repair(&self, mode: RepairMode) -> Repaired;
+}
