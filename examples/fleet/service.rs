@@ -11,7 +11,7 @@ use std::{
 use lifecycle_adapters::{
     clock::{Clock, SystemClock},
     id::MachineId,
-    process::{ProcessProvider, StartOptions},
+    process::{ProcessProvider, StartOptions, VolumeName},
     provider::Provider as _,
     reconciler::{Reconciler, Settings},
     relay::{Relay, RelaySettings},
@@ -35,6 +35,7 @@ pub(crate) struct Service {
     start: Instant,
     stop: CancellationToken,
     loops: Mutex<Vec<JoinHandle<()>>>,
+    registered: Mutex<Vec<MachineId>>,
 }
 
 impl Service {
@@ -75,6 +76,7 @@ impl Service {
             start: Instant::now(),
             stop,
             loops: Mutex::new(vec![relaying, sweeping]),
+            registered: Mutex::default(),
         })
     }
 
@@ -84,7 +86,7 @@ impl Service {
         self.register(&id, volume).await?;
         let started = self
             .provider
-            .start(&id, 1, &options(volume.then_some(name)))
+            .start(&id, 1, options(volume.then_some(name))?)
             .await?;
         self.reconciler
             .assign(&id, 1, &started.provider_id, Some(&started.marker))
@@ -100,6 +102,10 @@ impl Service {
     }
 
     pub(crate) async fn register(&self, id: &MachineId, volume: bool) -> Result<(), Failure> {
+        self.registered
+            .lock()
+            .expect("nothing panics while it is held")
+            .push(id.clone());
         self.reconciler
             .register(&NewMachine {
                 id: id.clone(),
@@ -181,14 +187,30 @@ impl Service {
             // A loop that panicked has said so already.
             let _ = task.await;
         }
-        if let Err(error) = self.provider.destroy_all().await {
-            eprintln!("fleet: some machines could not be stopped: {error}");
+        let registered = core::mem::take(
+            &mut *self
+                .registered
+                .lock()
+                .expect("nothing panics while it is held"),
+        );
+        for id in registered {
+            let target = self.row(&id).await.ok().and_then(|row| row.target());
+            if let Some(target) = target
+                && let Err(error) = self.provider.destroy_compute(&target).await
+            {
+                eprintln!("fleet: {id} could not be stopped: {error}");
+            }
         }
     }
 }
 
-pub(crate) fn options(volume: Option<&str>) -> StartOptions {
-    StartOptions::new(["sleep", "600"]).with_volume(volume)
+pub(crate) fn options(volume: Option<&str>) -> Result<StartOptions, Failure> {
+    let volume = volume
+        .map(|name| VolumeName::parse(name).ok_or("not a name of a volume"))
+        .transpose()?;
+    let mut options = StartOptions::new("sleep", ["600"]);
+    options.volume = volume;
+    Ok(options)
 }
 
 async fn sweep(reconciler: Reconciler, stop: CancellationToken) {
@@ -206,6 +228,10 @@ async fn sweep(reconciler: Reconciler, stop: CancellationToken) {
 /// The cautious thresholds, in a hurry: one host, one clock, and somebody watching.
 const fn thresholds(grace: Duration) -> Thresholds {
     Thresholds {
+        listed: Misses {
+            count: 2,
+            span: Duration::from_millis(300),
+        },
         typed: Misses {
             count: 2,
             span: Duration::from_millis(100),

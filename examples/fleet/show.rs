@@ -1,6 +1,6 @@
 //! What is there to see at the end?
 
-use comfy_table::{ContentArrangement, Table, presets::UTF8_HORIZONTAL_ONLY};
+use comfy_table::{ContentArrangement, LineStyle, Table, presets};
 use lifecycle_adapters::{store::Store as _, wire};
 use lifecycle_core::{Effect, Status};
 use serde_json::Value;
@@ -146,7 +146,7 @@ async fn check(service: &Service, events: &Events) -> Result<bool, Failure> {
 fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table
-        .load_preset(UTF8_HORIZONTAL_ONLY)
+        .load_style(presets::UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none()))
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_header(header);
     table

@@ -129,7 +129,7 @@ async fn recover(service: &Service, id: &MachineId, volume: &str) -> Result<(), 
                 let generation = row.facts.machine().generation;
                 let started = service
                     .provider
-                    .start(id, generation, &options(Some(volume)))
+                    .start(id, generation, options(Some(volume))?)
                     .await?;
                 service
                     .reconciler

@@ -11,7 +11,7 @@ use std::sync::{
 
 use async_trait::async_trait;
 use lifecycle_adapters::{
-    clock::Clock as _,
+    clock::{Clock as _, ManualClock},
     id::MachineId,
     journal::Entry,
     ledger::Fact,
@@ -32,7 +32,9 @@ use crate::bench::{Bench, clock, new_machine};
 #[tokio::test]
 async fn dying_between_any_two_steps_loses_and_doubles_nothing_in_memory() {
     let steps = every_step(
-        |clock| async move { (Arc::new(MemoryStore::new(clock)) as Arc<dyn Store>, None) },
+        |clock: Arc<ManualClock>| async move {
+            (Arc::new(MemoryStore::new(clock)) as Arc<dyn Store>, None)
+        },
         1,
     )
     .await;
@@ -41,7 +43,7 @@ async fn dying_between_any_two_steps_loses_and_doubles_nothing_in_memory() {
 
 #[tokio::test]
 async fn dying_between_any_two_steps_loses_and_doubles_nothing_in_sqlite() {
-    let make = |clock| async move {
+    let make = |clock: Arc<ManualClock>| async move {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = SqliteStore::open(&folder.path().join("lifecycle.db"), clock)
             .await
@@ -56,7 +58,7 @@ async fn dying_between_any_two_steps_loses_and_doubles_nothing_in_sqlite() {
 async fn every_step<F, M>(make: M, stride: usize) -> usize
 where
     F: Future<Output = (Arc<dyn Store>, Option<tempfile::TempDir>)>,
-    M: Fn(Arc<lifecycle_adapters::clock::ManualClock>) -> F,
+    M: Fn(Arc<ManualClock>) -> F,
 {
     let mut step = 0;
     loop {

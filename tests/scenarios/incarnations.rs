@@ -14,6 +14,9 @@ use crate::bench::{Bench, new_machine};
 crate::stories! {
     a_create_that_finishes_after_the_delete_does_not_run_on,
     a_create_that_never_finished_ends_without_a_machine,
+    a_create_whose_answer_was_lost_is_found_by_its_marker,
+    a_create_that_never_finished_fails_by_itself,
+    a_machine_deleted_before_it_was_created_ends,
     a_recovery_destroys_the_old_incarnation_that_lives,
     only_lost_compute_is_recovered,
     a_late_name_of_an_old_incarnation_is_destroyed,
@@ -76,6 +79,63 @@ async fn a_create_that_never_finished_ends_without_a_machine(bench: Bench) {
         .pop()
         .expect("a fact");
     assert!(!fact.was_sighted);
+}
+
+async fn a_create_whose_answer_was_lost_is_found_by_its_marker(bench: Bench) {
+    let id = MachineId::new("lost").expect("a name");
+    let new = lifecycle_adapters::row::NewMachine {
+        marker: Some("lost/1".to_owned()),
+        ..new_machine(&id, None, None)
+    };
+    bench.reconciler.register(&new).await.expect("registered");
+    let (provider_id, _) = bench.fleet.create(&id, 1, None);
+    bench.live(Duration::from_secs(120)).await;
+    assert_eq!(bench.row(&id).await.provider_id, Some(provider_id));
+    assert_eq!(bench.status(&id).await, Status::Running);
+}
+
+async fn a_create_that_never_finished_fails_by_itself(bench: Bench) {
+    let id = MachineId::new("never").expect("a name");
+    bench
+        .reconciler
+        .register(&new_machine(&id, None, None))
+        .await
+        .expect("registered");
+    bench.live(Duration::from_secs(1_500)).await;
+    assert_eq!(
+        bench.status(&id).await,
+        Status::Provisioning,
+        "its create may still be in flight"
+    );
+    bench.live(Duration::from_secs(600)).await;
+    assert_eq!(bench.status(&id).await, Status::Failed);
+    // Late, but there: the policy adopts it.
+    let (provider_id, marker) = bench.fleet.create(&id, 1, None);
+    bench
+        .reconciler
+        .assign(&id, 1, &provider_id, Some(&marker))
+        .await
+        .expect("assigned");
+    bench.live(Duration::from_secs(60)).await;
+    assert_eq!(bench.status(&id).await, Status::Running);
+    assert_eq!(bench.capacity.held(&id), 1);
+}
+
+async fn a_machine_deleted_before_it_was_created_ends(bench: Bench) {
+    let id = MachineId::new("early").expect("a name");
+    bench
+        .reconciler
+        .register(&new_machine(&id, None, None))
+        .await
+        .expect("registered");
+    bench
+        .reconciler
+        .delete(&id, Source::User)
+        .await
+        .expect("deleted");
+    bench.live(Duration::from_secs(3_600)).await;
+    assert_eq!(bench.status(&id).await, Status::Destroyed);
+    assert_eq!(bench.count(&id, Effect::RecordDestroyed).await, 1);
 }
 
 async fn a_recovery_destroys_the_old_incarnation_that_lives(bench: Bench) {

@@ -1,9 +1,15 @@
 //! Do the paths that notice something all come to the same, once?
 
 use core::time::Duration;
+use std::sync::Arc;
 
-use lifecycle_adapters::simulated::{Fault, Operation};
+use async_trait::async_trait;
+use lifecycle_adapters::{
+    provider::{Delivered, Listing, Provider, ProviderError, Seen, Target, VolumeReading},
+    simulated::{Fault, Operation, SimulatedProvider},
+};
 use lifecycle_core::{Cause, DecisionKind, Effect, Rule, Sighting, Source, Status};
+use tokio::sync::Notify;
 
 use crate::bench::Bench;
 
@@ -59,21 +65,26 @@ async fn two_observers_record_one_destroy(bench: Bench) {
 
 async fn an_observer_that_lost_answers_from_the_fresh_row(bench: Bench) {
     let id = bench.running("a", None).await;
-    bench
-        .fleet
-        .fault(|faults| faults.once(Operation::Observe, Fault::Slow(Duration::from_millis(10))));
-    let stale = {
-        let (reconciler, id) = (bench.reconciler.clone(), id.clone());
-        tokio::spawn(async move { reconciler.observe(&id, Source::Stats).await })
-    };
-    tokio::task::yield_now().await;
+    let gate = Arc::new(Gate {
+        fleet: bench.fleet.clone(),
+        entered: Notify::new(),
+        open: Notify::new(),
+    });
+    let (reconciler, _) = bench.with_provider(gate.clone());
+    let stale = tokio::spawn({
+        let id = id.clone();
+        async move { reconciler.observe(&id, Source::Stats).await }
+    });
+    gate.entered.notified().await;
     bench
         .reconciler
         .force(&id, Source::BaseReopen)
         .await
         .expect("forced");
+    gate.open.notify_one();
     let seen = stale.await.expect("no panic").expect("an answer");
     assert_eq!(seen.row.facts.machine().status, Status::Destroyed);
+    assert_eq!((seen.rule, seen.kind), (None, DecisionKind::Nothing));
     assert_eq!(bench.count(&id, Effect::RecordDestroyed).await, 1);
 }
 
@@ -213,4 +224,42 @@ async fn a_report_tells_what_is_still_owed(bench: Bench) {
         .detail
         .to_string();
     assert!(!detail.contains("pending"), "{detail}");
+}
+
+/// A fleet that answers only once it is let.
+#[derive(Debug)]
+struct Gate {
+    fleet: SimulatedProvider,
+    entered: Notify,
+    open: Notify,
+}
+
+#[async_trait]
+impl Provider for Gate {
+    async fn observe(&self, target: &Target) -> Seen {
+        let seen = self.fleet.observe(target).await;
+        self.entered.notify_one();
+        self.open.notified().await;
+        seen
+    }
+
+    async fn list(&self) -> Result<Listing, ProviderError> {
+        self.fleet.list().await
+    }
+
+    async fn read_volume(&self, target: &Target) -> VolumeReading {
+        self.fleet.read_volume(target).await
+    }
+
+    async fn stop_compute(&self, target: &Target) -> Result<Delivered, ProviderError> {
+        self.fleet.stop_compute(target).await
+    }
+
+    async fn destroy_compute(&self, target: &Target) -> Result<Delivered, ProviderError> {
+        self.fleet.destroy_compute(target).await
+    }
+
+    async fn destroy_volume(&self, target: &Target) -> Result<Delivered, ProviderError> {
+        self.fleet.destroy_volume(target).await
+    }
 }

@@ -104,13 +104,14 @@ impl Reconciler {
                     ..Change::of(row.clone())
                 }
             } else {
-                let is_given_up = matches!(
-                    machine.status,
-                    Status::Destroying | Status::Destroyed | Status::Failed
-                );
+                // A failed one is decided by the policy once it is seen: adopted or destroyed.
+                let is_ending = matches!(machine.status, Status::Destroying | Status::Destroyed);
                 Change {
-                    work: is_given_up.then(destroy).into_iter().collect(),
-                    ..Change::of(named.clone())
+                    work: is_ending.then(destroy).into_iter().collect(),
+                    ..Change::of(Row {
+                        look_again_at: Some(now),
+                        ..named.clone()
+                    })
                 }
             };
             if let Commit::Won(row) = self.store.commit(&change).await? {

@@ -6,7 +6,7 @@ use lifecycle_core::{Answer, Asked, Cause, DecisionKind, Proof, Source};
 
 use super::{
     Outcome, Read, ReconcileError, Reconciler,
-    question::{Evidence, Question},
+    question::{Evidence, Question, is_awaiting_destroy},
 };
 use crate::{
     id::MachineId,
@@ -122,17 +122,32 @@ impl Reconciler {
         listing: &Snapshot,
     ) -> Result<Option<Evidence>, ReconcileError> {
         let row = &read.loaded.row;
-        let Some(target) = row.target() else {
-            return Ok(None);
-        };
-        if super::question::is_awaiting_destroy(row, &*self.store).await? {
+        if is_awaiting_destroy(row, &*self.store).await? {
             return Ok(None);
         }
+        let machine = row.facts.machine();
+        let seen = match (
+            &row.provider_id,
+            machine.marker.and_then(|own| listing.marked(own)),
+        ) {
+            (Some(provider_id), _) => listing.seen(provider_id),
+            // Its create finished, and the answer was lost: the marker tells which it is.
+            (None, Some(found)) => {
+                self.assign(
+                    &row.id,
+                    machine.generation,
+                    &found.provider_id,
+                    machine.marker,
+                )
+                .await?;
+                return Ok(None);
+            }
+            (None, None) => listing.without(),
+        };
         // The rows were read before the listing began.
-        let begun_at = read.loaded.now;
         Ok(Some(Evidence {
-            seen: listing.seen(&target.provider_id),
-            begun_at,
+            seen,
+            begun_at: read.loaded.now,
         }))
     }
 }
@@ -177,22 +192,49 @@ impl Snapshot {
 
     fn seen(&self, provider_id: &str) -> Seen {
         match self {
+            Self::Listed {
+                scope,
+                completeness: _,
+                machines,
+            } => match machines.get(provider_id) {
+                Some(one) => Seen {
+                    answer: one.answer,
+                    scope: Some(scope.clone()),
+                    marker: one.marker.clone(),
+                },
+                None => self.without(),
+            },
+            Self::Unknown(_) => self.without(),
+        }
+    }
+
+    /// Returns what the listing says of a machine that is not in it.
+    fn without(&self) -> Seen {
+        match self {
             Self::Unknown(cause) => Seen::unknown(*cause),
             Self::Listed {
                 scope,
                 completeness,
+                machines: _,
+            } => Seen {
+                answer: Answer::Absent(absence(*completeness)),
+                scope: Some(scope.clone()),
+                marker: None,
+            },
+        }
+    }
+
+    /// Returns the machine that carries a marker.
+    fn marked(&self, marker: &str) -> Option<&Listed> {
+        match self {
+            Self::Unknown(_) => None,
+            Self::Listed {
+                scope: _,
+                completeness: _,
                 machines,
-            } => {
-                let (answer, marker) = match machines.get(provider_id) {
-                    Some(one) => (one.answer, one.marker.clone()),
-                    None => (Answer::Absent(absence(*completeness)), None),
-                };
-                Seen {
-                    answer,
-                    scope: Some(scope.clone()),
-                    marker,
-                }
-            }
+            } => machines
+                .values()
+                .find(|one| one.marker.as_deref() == Some(marker)),
         }
     }
 }
