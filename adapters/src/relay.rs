@@ -9,6 +9,7 @@
 //! Several relays may work side by side. What a relay delivered and could not say so is delivered
 //! again: every delivery may be repeated.
 
+mod accounts;
 mod delivery;
 mod guard;
 mod settings;

@@ -7,7 +7,7 @@ mod history;
 mod machine;
 mod work;
 
-use core::{fmt::Display, str::FromStr, time::Duration};
+use core::{fmt::Display, str::FromStr};
 
 use lifecycle_core::Timestamp;
 
@@ -80,11 +80,6 @@ pub(crate) fn millis(at: Option<Timestamp>) -> Option<i64> {
     at.map(Timestamp::as_millis)
 }
 
-/// Writes a span of time; what does not fit is as long as a column can tell.
-pub(crate) fn span(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
-}
-
 /// Writes a count; the databases have no unsigned numbers.
 pub(crate) fn stored(column: &str, count: u64) -> Result<i64, StoreError> {
     i64::try_from(count)
@@ -121,23 +116,29 @@ pub(crate) fn random_hex<const N: usize>() -> Result<String, getrandom::Error> {
 /// passes by itself (busy, serialization, shutting down, …).
 pub(crate) fn classified(error: sqlx::Error, passes: fn(&str) -> bool) -> StoreError {
     use sqlx::Error as E;
-    let may_help = match &error {
-        E::Database(error) => error.code().is_some_and(|code| passes(&code)),
+    let may_help = matches!(
+        &error,
         E::Io(_)
-        | E::Tls(_)
-        | E::Protocol(_)
-        | E::PoolTimedOut
-        | E::PoolClosed
-        | E::WorkerCrashed
-        | E::BeginFailed => true,
-        // What is left is a wrong query, a wrong configuration or a value that does not fit.
-        _ => false,
-    };
+            | E::Tls(_)
+            | E::Protocol(_)
+            | E::PoolTimedOut
+            | E::PoolClosed
+            | E::WorkerCrashed
+            | E::BeginFailed
+    ) || code(&error).is_some_and(|code| passes(&code));
     if may_help {
         StoreError::Unavailable(error.into())
     } else {
         StoreError::Refused(error.into())
     }
+}
+
+/// Returns the database's own code of an error.
+pub(crate) fn code(error: &sqlx::Error) -> Option<String> {
+    error
+        .as_database_error()
+        .and_then(|error| error.code())
+        .map(|code| code.into_owned())
 }
 
 #[cfg(test)]
@@ -167,7 +168,6 @@ mod tests {
             Err(StoreError::Unstorable(_))
         ));
         assert!(one_more("revision", i64::MAX.unsigned_abs()).is_err());
-        assert_eq!(span(Duration::MAX), i64::MAX);
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub fn decide_line(line: &str, number: u64) -> Option<Result<Value, Value>> {
 #[must_use]
 pub fn decide_bytes(line: &[u8], number: u64) -> Option<Result<Value, Value>> {
     match core::str::from_utf8(line) {
-        Ok(text) => decide_line(text, number),
+        Ok(text) => decide_line(text.trim_end_matches(['\r', '\n']), number),
         Err(error) => Some(Err(
             json!({"id": null, "error": format!("not UTF-8: {error}"), "line": number}),
         )),

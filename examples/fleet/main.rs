@@ -46,6 +46,7 @@ async fn main() -> ExitCode {
 
 async fn run(flags: Flags) -> Result<bool, Failure> {
     let folder = tempfile::tempdir()?;
+    let is_kept = flags.db.is_some();
     let database = flags.db.unwrap_or_else(|| folder.path().join("fleet.db"));
     let service = service::Service::start(&database, folder.path(), flags.fast).await?;
     let told = story::tell(&service).await;
@@ -59,6 +60,8 @@ async fn run(flags: Flags) -> Result<bool, Failure> {
     };
     let is_right = show::everything(&service, &events).await?;
     service.stop().await;
-    println!("\nThe database is {}.", database.display());
+    if is_kept {
+        println!("\nThe database is {}.", database.display());
+    }
     Ok(is_right)
 }

@@ -45,7 +45,7 @@ async fn mapping(service: &Service, events: &Events) -> Result<(), Failure> {
             table.add_row([
                 id.to_string(),
                 (*event).to_owned(),
-                observed(&input),
+                observed(&input, &answer),
                 word(&answer["sighting"]),
                 rule.to_string(),
                 word(&answer["to"]),
@@ -60,12 +60,15 @@ async fn mapping(service: &Service, events: &Events) -> Result<(), Failure> {
     Ok(())
 }
 
-fn observed(input: &Value) -> String {
+fn observed(input: &Value, decided: &Value) -> String {
     let seen = &input["observation"];
     let answer = ["present", "absent", "unknown"]
         .iter()
         .find(|kind| seen[**kind].is_string())
-        .map(|kind| format!("{kind} {}", word(&seen[*kind])));
+        .map(|kind| match (*kind, decided["sighting"].as_str()) {
+            ("present", Some("gone")) => "present, under another's marker".to_owned(),
+            _ => format!("{kind} {}", word(&seen[*kind])),
+        });
     let asked = [&input["asked"], &input["force"]]
         .into_iter()
         .find(|asked| asked.is_string());

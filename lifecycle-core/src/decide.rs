@@ -1,10 +1,10 @@
 //! What is the machine's status now, and what must happen because of it?
 
-use core::time::Duration;
-
 use crate::{
+    asked::{Asked, Refusal, Request},
+    deletion::{Deletion, retirement_at},
     effect::Effect,
-    facts::{Compute, Force, Quarantine, Sighting, Status},
+    facts::{Compute, Quarantine, Sighting, Status},
     judge::{Ground, Judgement, Observed, judge},
     machine::{Machine, QuarantineStamp, one_more},
     observation::Observation,
@@ -13,24 +13,6 @@ use crate::{
     transition::{Cell, Transition},
     words::words,
 };
-
-words! {
-    /// What a caller may ask for.
-    pub enum Request ("request") {
-        /// The machine is to be deleted.
-        Delete = "delete",
-        /// The deletion is taken back.
-        Restore = "restore",
-    }
-}
-
-words! {
-    /// Why a request was not done.
-    pub enum Refusal ("refusal") {
-        /// The machine is past the point at which it could be restored.
-        PointOfNoReturn = "point_of_no_return",
-    }
-}
 
 words! {
     /// How much a decision changes.
@@ -42,41 +24,6 @@ words! {
         /// The status, an effect, or another durable fact.
         Transition = "transition",
     }
-}
-
-/// What the caller asks for, beside saying what was seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Asked {
-    /// A request of the machine's owner.
-    pub request: Option<Request>,
-    /// A deliberate override.
-    pub force: Force,
-}
-
-impl Asked {
-    /// Nothing is asked for.
-    pub const NOTHING: Self = Self {
-        request: None,
-        force: Force::None,
-    };
-
-    /// The machine is to be deleted.
-    pub const DELETE: Self = Self {
-        request: Some(Request::Delete),
-        force: Force::None,
-    };
-
-    /// The deletion is taken back.
-    pub const RESTORE: Self = Self {
-        request: Some(Request::Restore),
-        force: Force::None,
-    };
-
-    /// The row is to end now.
-    pub const FORCE_DESTROYED: Self = Self {
-        request: None,
-        force: Force::Destroyed,
-    };
 }
 
 /// A transition plus the machine's next durable facts, and when to look again.
@@ -215,108 +162,6 @@ impl Decision<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Why<'d> {
     pub(crate) decision: &'d Decision<'d>,
-}
-
-/// The quarantine column, and what becomes of the stored quarantine.
-struct Deletion {
-    column: Quarantine,
-    /// The grace to open a quarantine with, where the column is due.
-    grace: Duration,
-    /// A restore took a deletion back.
-    is_restored: bool,
-    refused: Option<Refusal>,
-}
-
-impl Deletion {
-    fn of(
-        machine: &Machine<'_>,
-        sighting: Sighting,
-        request: Option<Request>,
-        now: Timestamp,
-        policy: &Policy<'_>,
-    ) -> Self {
-        let (column, grace) = column(machine, sighting, request, now, policy);
-        let is_doomed = matches!(machine.status, Status::Destroying | Status::Destroyed)
-            || matches!(column, Quarantine::Elapsed);
-        let as_stored = Self {
-            column,
-            grace,
-            is_restored: false,
-            refused: None,
-        };
-        match (request, column) {
-            (None | Some(Request::Delete), _) => as_stored,
-            (Some(Request::Restore), _) if is_doomed => Self {
-                refused: Some(Refusal::PointOfNoReturn),
-                ..as_stored
-            },
-            (Some(Request::Restore), Quarantine::Due | Quarantine::Open) => Self {
-                column: Quarantine::Clear,
-                is_restored: true,
-                ..as_stored
-            },
-            (Some(Request::Restore), Quarantine::Clear | Quarantine::Elapsed) => as_stored,
-        }
-    }
-}
-
-fn column(
-    machine: &Machine<'_>,
-    sighting: Sighting,
-    request: Option<Request>,
-    now: Timestamp,
-    policy: &Policy<'_>,
-) -> (Quarantine, Duration) {
-    let thresholds = policy.thresholds();
-    if let Some(stamp) = machine.quarantine {
-        let column = if policy.has_passed(stamp.destroy_at, now) {
-            Quarantine::Elapsed
-        } else {
-            Quarantine::Open
-        };
-        return (column, thresholds.grace);
-    }
-    let due_with = |grace: Duration| {
-        // Sub-millisecond graces are none: instants count whole milliseconds.
-        let is_held = crate::time::millis(grace) > 0;
-        (
-            if is_held {
-                Quarantine::Due
-            } else {
-                Quarantine::Elapsed
-            },
-            grace,
-        )
-    };
-    match machine.status {
-        Status::Destroying | Status::Destroyed => (Quarantine::Clear, thresholds.grace),
-        // A lost stamp gets a full grace.
-        Status::Quarantined => due_with(thresholds.grace),
-        Status::Provisioning | Status::Running | Status::Paused | Status::Failed => {
-            let is_retired = matches!(machine.status, Status::Paused)
-                && matches!(sighting, Sighting::Gone)
-                && retirement_at(machine, policy).is_some_and(|at| policy.has_passed(at, now));
-            match request {
-                Some(Request::Delete) => due_with(thresholds.grace),
-                None | Some(Request::Restore) if is_retired => {
-                    due_with(thresholds.retirement_grace)
-                }
-                None | Some(Request::Restore) => (Quarantine::Clear, thresholds.grace),
-            }
-        }
-    }
-}
-
-/// Returns when lost compute retires the machine, where it is lost and the policy retires at all.
-pub(crate) fn retirement_at(machine: &Machine<'_>, policy: &Policy<'_>) -> Option<Timestamp> {
-    match (
-        machine.compute,
-        machine.compute_lost_at,
-        policy.thresholds().retire_compute_lost_after,
-    ) {
-        (Compute::Lost, Some(lost_at), Some(after)) => Some(lost_at.saturating_add(after)),
-        (Compute::Lost | Compute::Held | Compute::Released, _, _) => None,
-    }
 }
 
 fn next_facts<'a>(

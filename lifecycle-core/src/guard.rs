@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use crate::{
-    decide::{Asked, Request},
+    asked::{Asked, Request},
     facts::{Force, Sighting},
     judge::{Ground, Judgement, Observed},
     machine::{LastSeen, Machine, SeenPower},

@@ -129,7 +129,7 @@ pub fn judge(
     };
     match answer {
         Answer::Unknown(_) => unknown(Ground::CouldNotAsk),
-        Answer::Present(power) => match (power.sighting(), SeenPower::of(power)) {
+        Answer::Present(power) => match (power.sighting(), power.seen()) {
             (Some(sighting), Some(power)) => Judgement {
                 sighting,
                 ground: Ground::Seen,

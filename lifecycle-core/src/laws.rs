@@ -68,7 +68,12 @@ impl Law {
     /// Returns the first law that one look-up breaks.
     #[must_use]
     pub const fn broken_at(cell: Cell, table: &Table) -> Option<Self> {
-        let transition = table.answer(cell);
+        Self::broken_by(table.answer(cell), cell, table)
+    }
+
+    /// Returns the first law that this answer would break in a cell of the table.
+    #[must_use]
+    pub const fn broken_by(transition: Transition, cell: Cell, table: &Table) -> Option<Self> {
         let Transition {
             to,
             effects,

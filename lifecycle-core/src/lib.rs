@@ -26,8 +26,10 @@
 
 #![no_std]
 
+mod asked;
 mod choices;
 mod decide;
+mod deletion;
 mod effect;
 mod facts;
 mod guard;
@@ -47,10 +49,11 @@ mod why;
 mod wire;
 mod words;
 
+pub use asked::{Asked, Refusal, Request};
 pub use choices::{
     Choices, ComputeLost, LateArrival, Orphan, RevokeOnComputeLost, VolumeAfterQuarantine,
 };
-pub use decide::{Asked, Decision, DecisionKind, Refusal, Request, Why, conclude, decide};
+pub use decide::{Decision, DecisionKind, Why, conclude, decide};
 pub use effect::{Delivery, Effect, EffectClass, Effects};
 pub use facts::{Compute, Desired, Force, Quarantine, Sighting, Status, Volume};
 pub use guard::{FleetGuard, GuardVerdict, ScopeWindow};

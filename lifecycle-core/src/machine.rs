@@ -4,7 +4,6 @@ use core::fmt;
 
 use crate::{
     facts::{Compute, Desired, Status, Volume},
-    observation::Power,
     time::Timestamp,
     words::words,
 };
@@ -30,7 +29,10 @@ words! {
 /// The last believed sighting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[cfg_attr(
+    feature = "serde",
+    serde(deny_unknown_fields, expecting = "a sighting")
+)]
 pub struct LastSeen {
     /// What was seen.
     pub power: SeenPower,
@@ -216,18 +218,3 @@ impl fmt::Display for NotRecoverable {
 }
 
 impl core::error::Error for NotRecoverable {}
-
-impl SeenPower {
-    /// Returns a provider's power as a sighting of it; none where the word was not recognized.
-    #[must_use]
-    pub const fn of(power: Power) -> Option<Self> {
-        match power {
-            Power::Booting => Some(Self::Booting),
-            Power::Running => Some(Self::Running),
-            Power::Stopping => Some(Self::Stopping),
-            Power::Off => Some(Self::Off),
-            Power::Suspended => Some(Self::Suspended),
-            Power::Unrecognized => None,
-        }
-    }
-}

@@ -1,6 +1,11 @@
 //! What did the provider say, and with what evidence?
 
-use crate::{facts::Sighting, machine::Machine, time::Timestamp, words::words};
+use crate::{
+    facts::Sighting,
+    machine::{Machine, SeenPower},
+    time::Timestamp,
+    words::words,
+};
 
 words! {
     /// The power a provider showed for a machine that it has.
@@ -163,6 +168,21 @@ impl Power {
             Self::Running => Some(Sighting::Running),
             Self::Stopping => Some(Sighting::Stopping),
             Self::Off | Self::Suspended => Some(Sighting::Stopped),
+            Self::Unrecognized => None,
+        }
+    }
+}
+
+impl Power {
+    /// Returns this power as one that was seen; none where the word was not recognized.
+    #[must_use]
+    pub const fn seen(self) -> Option<SeenPower> {
+        match self {
+            Self::Booting => Some(SeenPower::Booting),
+            Self::Running => Some(SeenPower::Running),
+            Self::Stopping => Some(SeenPower::Stopping),
+            Self::Off => Some(SeenPower::Off),
+            Self::Suspended => Some(SeenPower::Suspended),
             Self::Unrecognized => None,
         }
     }

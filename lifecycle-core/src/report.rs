@@ -169,7 +169,7 @@ impl fmt::Display for Detail {
                 Spoken(at.millis_since(now))
             )?,
             (Phase::Quarantined, Some(at)) => {
-                write!(f, "to be destroyed; its grace was over at {at}")?
+                write!(f, "to be destroyed; its grace ends about now, at {at}")?
             }
             (Phase::Quarantined, None) => {
                 f.write_str("to be destroyed; its grace begins when it is next looked at")?

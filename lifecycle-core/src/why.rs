@@ -3,7 +3,9 @@
 use core::fmt;
 
 use crate::{
-    decide::{Decision, Why, retirement_at},
+    asked::Request,
+    decide::{Decision, Why},
+    deletion::retirement_at,
     facts::{Force, Quarantine, Sighting, Status, Volume},
     judge::{Ground, Judgement},
     machine::Missing,
@@ -69,7 +71,8 @@ fn evidence(f: &mut fmt::Formatter<'_>, judgement: &Judgement) -> fmt::Result {
         }
         (Ground::Unconfirmed | Ground::Confirmed, Some(Answer::Absent(proof))) => {
             let (count, needed) = counted(judgement);
-            write!(f, "absent {count} of {needed} ({proof})")
+            // Enough answers may still lie too close together.
+            write!(f, "absent {} of {needed} ({proof})", count.min(needed))
         }
         (Ground::FleetGuard, _) => {
             f.write_str("absent, held by the fleet guard: too many went at once")
@@ -106,7 +109,6 @@ fn turning_point(f: &mut fmt::Formatter<'_>, decision: &Decision<'_>) -> fmt::Re
         transition,
         next,
         policy,
-        now,
         ..
     } = *decision;
     let with = |sighting| policy.table().answer(Cell { sighting, ..cell }).to;
@@ -132,15 +134,7 @@ fn turning_point(f: &mut fmt::Formatter<'_>, decision: &Decision<'_>) -> fmt::Re
             "believed gone, the row would be {}",
             with(Sighting::Gone)
         ),
-        Rule::QuarantineHeld => match next.quarantine {
-            Some(stamp) => write!(
-                f,
-                "a restore takes it back; at {} ({} from now) the grace is over",
-                stamp.destroy_at,
-                Spoken(stamp.destroy_at.millis_since(now)),
-            ),
-            None => f.write_str("a restore takes it back"),
-        },
+        Rule::QuarantineHeld => held(f, decision),
         Rule::AbsenceUnconfirmed => unconfirmed(f, decision),
         Rule::Restored
         | Rule::NoEvidence
@@ -174,6 +168,39 @@ fn turning_point(f: &mut fmt::Formatter<'_>, decision: &Decision<'_>) -> fmt::Re
                 None => Ok(()),
             }
         }
+    }
+}
+
+/// Says until when a restore takes a deletion back, and whether nobody but the policy asked for it.
+fn held(f: &mut fmt::Formatter<'_>, decision: &Decision<'_>) -> fmt::Result {
+    let Decision {
+        before,
+        next,
+        request,
+        policy,
+        now,
+        ..
+    } = *decision;
+    let is_retired = matches!(before.status, Status::Paused)
+        && before.quarantine.is_none()
+        && !matches!(request, Some(Request::Delete));
+    if is_retired {
+        f.write_str("its compute was lost for so long that it is retired; ")?;
+    }
+    f.write_str("a restore takes it back")?;
+    match next.quarantine {
+        Some(stamp) => {
+            // Until then no clock that may be asked can hold the grace to be over.
+            let over = stamp
+                .destroy_at
+                .saturating_add(policy.thresholds().clock_error);
+            write!(
+                f,
+                " until {over}, {} from now",
+                Spoken(over.millis_since(now))
+            )
+        }
+        None => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Do the examples print what lies beside them, and answer bad input as they should?
 
 mod decide;
+mod fleet;
 mod golden;
 mod run;
 

@@ -2,26 +2,24 @@
 
 use core::{future::Future, time::Duration};
 
-use lifecycle_core::{Answer, Cause, Effect, Proof, Status};
+use lifecycle_core::{Answer, Cause, Effect, Proof};
 
 use super::{
     Relay,
     guard::{self, Verdict},
 };
 use crate::{
-    capacity::{CapacityError, Reservation},
     outbox::{Claimed, Settlement},
     provider::{Delivered, ProviderError, Target, VolumeReading},
     reconciler::{
         Read, ReconcileError,
         question::{Evidence, confirms_destroy},
     },
-    revoker::Revocation,
     store::Loaded,
 };
 
 /// A call that did not come to its end.
-enum Failure {
+pub(super) enum Failure {
     /// The lease leaves no time for a call.
     LeaseOver,
     /// The provider refused or was not reached.
@@ -267,65 +265,6 @@ impl Relay {
         }
     }
 
-    async fn revoke(
-        &self,
-        work: &Claimed,
-        read: &Read,
-        read_at: Duration,
-    ) -> Result<Settlement, Failure> {
-        let key = &work.row.work.key;
-        let Some(revoker) = &self.revoker else {
-            return Ok(self.without_adapter(key.effect));
-        };
-        let machine = read.loaded.row.facts.machine();
-        let is_ended =
-            machine.generation > key.generation || matches!(machine.status, Status::Destroyed);
-        let revocation = Revocation {
-            machine: key.machine.clone(),
-            generation: key.generation,
-            issued_before: (!is_ended).then_some(work.row.work.committed_at),
-        };
-        Ok(
-            match self
-                .called(work, read_at, revoker.revoke(&revocation))
-                .await?
-            {
-                Some(Ok(())) => Settlement::Done,
-                Some(Err(error)) => self.failed(work, error.to_string(), error.is_retryable),
-                None => self.failed(work, "the revoker did not answer in time".to_owned(), true),
-            },
-        )
-    }
-
-    async fn account(&self, work: &Claimed, read_at: Duration) -> Result<Settlement, Failure> {
-        let key = &work.row.work.key;
-        let Some(capacity) = &self.capacity else {
-            return Ok(self.without_adapter(key.effect));
-        };
-        let reservation = Reservation {
-            machine: key.machine.clone(),
-            generation: key.generation,
-            holds: key.holds,
-        };
-        let is_hold = matches!(key.effect, Effect::HoldCompute);
-        let accounted = async {
-            if is_hold {
-                capacity.hold(&reservation).await
-            } else {
-                capacity.release(&reservation).await
-            }
-        };
-        Ok(match self.called(work, read_at, accounted).await? {
-            Some(Ok(())) => Settlement::Done,
-            Some(Err(CapacityError {
-                message,
-                is_retryable,
-                source: _,
-            })) => self.failed(work, message, is_retryable),
-            None => self.failed(work, "the capacity did not answer in time".to_owned(), true),
-        })
-    }
-
     /// Returns the machine to call about: as committed, or as the provider has named it since.
     fn target(&self, work: &Claimed, loaded: &Loaded) -> Option<Target> {
         let same = loaded.row.facts.machine().generation == work.row.work.key.generation;
@@ -373,7 +312,7 @@ impl Relay {
     }
 
     /// Makes a call that is over before the lease is; past that, no call is made.
-    async fn called<T>(
+    pub(super) async fn called<T>(
         &self,
         work: &Claimed,
         read_at: Duration,

@@ -64,6 +64,9 @@ impl<'a> KeyColumns<'a> {
 
 impl WorkColumns {
     /// Writes work as columns: pending, due now, no attempts.
+    ///
+    /// It is committed now: a decision may have been made some time before, and credentials that were
+    /// minted in between are to be revoked by it as well.
     pub(crate) fn pending(work: &Enqueue, now: Timestamp) -> Result<Self, StoreError> {
         let Enqueue {
             key,
@@ -72,7 +75,7 @@ impl WorkColumns {
             scope,
             volume_id,
             quarantine_id,
-            committed_at,
+            committed_at: _,
             was_sighted,
         } = work;
         let KeyColumns {
@@ -93,7 +96,7 @@ impl WorkColumns {
             quarantine_id: quarantine_id
                 .map(|id| stored("quarantine_id", id))
                 .transpose()?,
-            committed_at: committed_at.as_millis(),
+            committed_at: now.as_millis(),
             was_sighted: *was_sighted,
             state: "pending".to_owned(),
             is_dirty: false,

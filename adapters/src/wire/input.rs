@@ -5,7 +5,10 @@ use lifecycle_core::{
     Observation, Policy, Power, Proof, QuarantineStamp, Request, SeenMarker, Source, Status,
     Timestamp, Volume, decide,
 };
-use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, DeserializeOwned},
+};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -33,10 +36,10 @@ pub enum WrongInput {
     #[error("{0}: missing")]
     Missing(&'static str),
     /// A field does not hold what it should.
-    #[error("{field}: {error}")]
+    #[error("{part}: {error}")]
     Field {
-        /// Which one.
-        field: &'static str,
+        /// Which one, with the objects that it lies in.
+        part: String,
         /// What is wrong with it.
         #[source]
         error: serde_json::Error,
@@ -151,7 +154,7 @@ impl Seen {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a machine")]
 struct MachineForm {
     status: Status,
     volume: Option<Volume>,
@@ -173,14 +176,14 @@ struct MachineForm {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a run of misses")]
 struct MissingForm {
     since: Timestamp,
     count: Count,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a quarantine")]
 struct QuarantineForm {
     id: Count,
     since: Timestamp,
@@ -220,7 +223,7 @@ impl MachineForm {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an observation")]
 struct ObservationForm {
     present: Option<Power>,
     absent: Option<Proof>,
@@ -264,20 +267,38 @@ impl Count {
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // An instant has the same range.
-        Timestamp::deserialize(deserializer).map(|count| Self(count.as_millis()))
+        let count = i64::deserialize(deserializer)?;
+        if count < 0 {
+            return Err(de::Error::invalid_value(
+                de::Unexpected::Signed(count),
+                &"0 or more",
+            ));
+        }
+        Ok(Self(count))
     }
 }
 
-pub(super) fn optional<T: DeserializeOwned>(
+/// Reads a field of the line; `null` is as good as nothing. The error names the part that is wrong.
+fn optional<T: DeserializeOwned>(
     fields: &mut Map<String, Value>,
     field: &'static str,
 ) -> Result<Option<T>, WrongInput> {
-    let value = fields.remove(field).unwrap_or(Value::Null);
-    if has_list(&value) {
-        return Err(WrongInput::List(field));
+    match fields.remove(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) if has_list(&value) => Err(WrongInput::List(field)),
+        Some(value) => serde_path_to_error::deserialize(value)
+            .map(Some)
+            .map_err(|error| {
+                let part = match error.path().to_string() {
+                    whole if whole == "." => field.to_owned(),
+                    part => format!("{field}.{part}"),
+                };
+                WrongInput::Field {
+                    part,
+                    error: error.into_inner(),
+                }
+            }),
     }
-    Option::deserialize(value).map_err(|error| WrongInput::Field { field, error })
 }
 
 /// Tells whether a list stands anywhere in a value.

@@ -24,8 +24,14 @@ pub enum WrongPolicy {
     #[error("a list is not expected")]
     List,
     /// Neither a name nor an object of overrides, or an override that cannot be read.
-    #[error(transparent)]
-    Form(#[from] serde_json::Error),
+    #[error("{part}: {error}")]
+    Form {
+        /// Which part of it.
+        part: String,
+        /// What is wrong with it.
+        #[source]
+        error: serde_json::Error,
+    },
     /// It can be read, and is unsound.
     #[error(transparent)]
     Unsound(#[from] Unsound),
@@ -49,7 +55,12 @@ pub fn policy(value: Value) -> Result<Policy<'static>, WrongPolicy> {
         Value::String(name) => named(name),
         _ if has_list(&value) => Err(WrongPolicy::List),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            PolicyForm::deserialize(value)?.policy()
+            let form: PolicyForm =
+                serde_path_to_error::deserialize(value).map_err(|error| WrongPolicy::Form {
+                    part: error.path().to_string(),
+                    error: error.into_inner(),
+                })?;
+            form.policy()
         }
     }
 }
@@ -59,7 +70,7 @@ fn named(name: String) -> Result<Policy<'static>, WrongPolicy> {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a policy")]
 struct PolicyForm {
     base: Option<String>,
     compute_lost: Option<ComputeLost>,
