@@ -184,6 +184,30 @@ impl Table {
         Self { choices, answers }
     }
 
+    /// Returns this table under another choice for lost compute. Only the cells that ask for the
+    /// choice are answered anew, which keeps the build of this crate short.
+    #[must_use]
+    pub const fn with_compute_lost(&self, compute_lost: ComputeLost) -> Self {
+        let choices = Choices {
+            compute_lost,
+            ..self.choices
+        };
+        let mut answers = self.answers;
+        let mut place = 0;
+        while place < Cell::COUNT {
+            let cell = Cell::nth(place);
+            let slot = Self::slot_of(cell);
+            if matches!(
+                answers[slot].rule,
+                Rule::GoneDespiteVolume | Rule::VolumeOutlivesCompute
+            ) {
+                answers[slot] = answer(cell, choices);
+            }
+            place += 1;
+        }
+        Self { choices, answers }
+    }
+
     /// Returns the choices this table was built from.
     #[must_use]
     pub const fn choices(&self) -> Choices {
@@ -229,7 +253,25 @@ const DESTROY_VOLUME: Effects = Effects::NONE.with(Effect::DestroyVolume);
 
 static DEFAULT: Table = Table::new(Choices::DEFAULT);
 
-static COMPUTE_LOST_DESTROY: Table = Table::new(Choices {
-    compute_lost: ComputeLost::Destroy,
-    ..Choices::DEFAULT
-});
+static COMPUTE_LOST_DESTROY: Table = DEFAULT.with_compute_lost(ComputeLost::Destroy);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_of_another_choice_is_the_one_built_from_it() {
+        for choices in Choices::all() {
+            for compute_lost in [ComputeLost::Keep, ComputeLost::Destroy] {
+                let chosen = Table::new(choices).with_compute_lost(compute_lost);
+                assert_eq!(
+                    chosen,
+                    Table::new(Choices {
+                        compute_lost,
+                        ..choices
+                    })
+                );
+            }
+        }
+    }
+}

@@ -131,21 +131,18 @@ impl Store for BrokenStore {
                 };
                 self.inner.commit(&change).await?
             }
-            commit => commit,
+            commit @ (Commit::Won(_) | Commit::Lost(_)) => commit,
         };
         self.write_beside(change, &commit);
         let queued_again = known
             .iter()
             .filter(|row| change.work.iter().any(|work| work.key == row.work.key))
-            .filter(|row| match self.flaw {
-                Flaw::DoneHoldDoneAgain => {
-                    matches!(row.state, WorkState::Done)
-                        && matches!(row.work.key.effect, Effect::HoldCompute)
-                }
-                Flaw::OutboxDuplicate => {
-                    matches!(row.state, WorkState::Pending | WorkState::Claimed)
-                }
-                _ => false,
+            .filter(|row| {
+                let is_done = matches!(row.state, WorkState::Done);
+                let is_hold = matches!(row.work.key.effect, Effect::HoldCompute);
+                let is_queued = matches!(row.state, WorkState::Pending | WorkState::Claimed);
+                (self.has(Flaw::DoneHoldDoneAgain) && is_done && is_hold)
+                    || (self.has(Flaw::OutboxDuplicate) && is_queued)
             })
             .map(|row| pending(&row.work));
         self.beside().work.extend(queued_again);

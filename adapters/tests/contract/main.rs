@@ -1,7 +1,8 @@
-//! Does the memory store keep the promises of its trait, and are broken stores caught?
+//! Do memory and SQLite keep the promises of every store, and are broken stores caught?
 
 mod broken;
 mod broken_stores;
+mod sqlite;
 mod suite;
 
 use core::time::Duration;
