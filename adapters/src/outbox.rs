@@ -35,7 +35,8 @@ pub struct Enqueue {
     pub volume_id: Option<String>,
     /// The quarantine under which it was committed.
     pub quarantine_id: Option<u64>,
-    /// When it was committed, by the store's clock.
+    /// When it was committed, by the store's clock. The store stamps it with its own time once it
+    /// holds the row: a credential that was admitted before the commit must not be issued after it.
     pub committed_at: Timestamp,
     /// Whether the machine had been seen at the provider.
     pub was_sighted: bool,

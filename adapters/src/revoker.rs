@@ -15,7 +15,8 @@ pub struct Revocation {
     pub machine: MachineId,
     /// The incarnation; credentials of it and of earlier ones are meant.
     pub generation: u64,
-    /// Only what was issued before this; none: everything, for a machine that ended.
+    /// Only what was issued up to this, its millisecond included; none: everything, for a machine
+    /// that ended.
     pub issued_before: Option<Timestamp>,
 }
 

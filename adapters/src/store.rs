@@ -147,7 +147,7 @@ pub trait Store: Send + Sync + fmt::Debug {
 
     /// Claims work that is due, for at most `lease`: pending and due, or claimed with its lease over.
     ///
-    /// Work waits as [`waits_for_destroy_compute`](crate::outbox::waits_for_destroy_compute) says. For
+    /// Work that has to wait does not count against the limit; it waits as [`waits_for_destroy_compute`](crate::outbox::waits_for_destroy_compute) says. For
     /// effects that claim their row ([`claims_row`](crate::outbox::claims_row)) the row's claim is
     /// written with it, which counts as a commit; such work is passed over while another claim of that
     /// row holds. Each claim gets a token of its own.
@@ -185,7 +185,8 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// Returns the decisions of one machine, in the order written.
     async fn journal(&self, id: &MachineId) -> Result<Vec<Entry>, StoreError>;
 
-    /// Returns the volumes that outlived their machines.
+    /// Returns the volumes that outlived their machines, but for those that a later incarnation of
+    /// the same machine has taken over.
     async fn kept_volumes(&self) -> Result<Vec<KeptVolume>, StoreError>;
 
     /// Returns what the fleet guard needs of one scope: rows newly gone since `window` ago (distinct
@@ -240,7 +241,8 @@ pub struct Repaired {
     pub revocations: u64,
     /// Destroyed rows whose compute is still held: it is released, and the release queued.
     pub releases: u64,
-    /// Quarantined rows without a stamp: they are made due, and get a full grace when looked at.
+    /// Quarantined rows without a stamp that are not due already: they are made due, and get a full
+    /// grace when looked at.
     pub stamps: u64,
     /// Destroying rows not last seen gone without any `destroy_compute` of their incarnation in the
     /// outbox, whatever its state: it is queued.

@@ -41,6 +41,9 @@ fn a_file_of_another_program_is_refused_and_left_as_it_is() {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     assert!(error.contains("not a lifecycle database"), "{error}");
-    assert_eq!(fs::read_to_string(&file).unwrap(), "not a database at all, but somebody's notes\n");
+    assert_eq!(
+        fs::read_to_string(&file).unwrap(),
+        "not a database at all, but somebody's notes\n"
+    );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
