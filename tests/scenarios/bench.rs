@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use crate::postgres;
 use async_trait::async_trait;
 use lifecycle_adapters::{
     alert::{Alert, Alerts},
@@ -14,6 +15,7 @@ use lifecycle_adapters::{
     id::MachineId,
     memory::MemoryStore,
     outbox::{OutboxRow, WorkState},
+    postgres_kit::Server,
     provider::Provider,
     reconciler::{Reconciler, Settings},
     relay::{Relay, RelaySettings},
@@ -36,6 +38,7 @@ pub(crate) struct Bench {
     pub(crate) reconciler: Reconciler,
     pub(crate) relay: Relay,
     _folder: Option<tempfile::TempDir>,
+    _server: Option<Server>,
 }
 
 pub(crate) const SCOPE: &str = "account-1/eu";
@@ -54,6 +57,14 @@ impl Bench {
             .await
             .expect("a new database");
         Self::over(clock, Arc::new(store), Some(folder))
+    }
+
+    pub(crate) async fn postgres() -> Self {
+        let clock = clock();
+        let (store, server) = postgres::store(clock.clone()).await;
+        let mut bench = Self::over(clock, Arc::new(store), None);
+        bench._server = Some(server);
+        bench
     }
 
     pub(crate) fn over(
@@ -79,6 +90,7 @@ impl Bench {
             reconciler,
             relay,
             _folder: folder,
+            _server: None,
         }
     }
 

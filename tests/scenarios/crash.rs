@@ -9,25 +9,21 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use async_trait::async_trait;
 use lifecycle_adapters::{
     clock::{Clock as _, ManualClock},
     id::MachineId,
-    journal::Entry,
-    ledger::Fact,
     memory::MemoryStore,
-    outbox::{Claimed, OutboxRow, Settlement, WorkKey},
+    outbox::OutboxRow,
     reconciler::ReconcileError,
-    row::NewMachine,
     sqlite::SqliteStore,
-    store::{
-        Admission, Adopted, Change, Commit, KeptVolume, Loaded, Registered, RepairMode, Repaired,
-        Store, StoreError,
-    },
+    store::{Admission, Store, StoreError},
 };
-use lifecycle_core::{Effect, ScopeWindow, Source, Status, Timestamp};
+use lifecycle_core::{Effect, Source, Status};
 
-use crate::bench::{Bench, clock, new_machine};
+use crate::{
+    bench::{Bench, clock, new_machine},
+    wrapped::{Wrapped, wrapped_store},
+};
 
 #[tokio::test]
 async fn dying_between_any_two_steps_loses_and_doubles_nothing_in_memory() {
@@ -51,6 +47,18 @@ async fn dying_between_any_two_steps_loses_and_doubles_nothing_in_sqlite() {
         (Arc::new(store) as Arc<dyn Store>, Some(folder))
     };
     let steps = every_step(make, 5).await;
+    assert!(steps > 60, "the story has {steps} steps");
+}
+
+#[tokio::test]
+async fn dying_between_any_two_steps_loses_and_doubles_nothing_in_postgres() {
+    let make = |clock: Arc<ManualClock>| async move {
+        let (store, server) = crate::postgres::store(clock).await;
+        // The server lives as long as this process holds on to it.
+        core::mem::forget(server);
+        (Arc::new(store) as Arc<dyn Store>, None)
+    };
+    let steps = every_step(make, 12).await;
     assert!(steps > 60, "the story has {steps} steps");
 }
 
@@ -177,49 +185,29 @@ impl Mortal {
     }
 }
 
+impl Wrapped for Mortal {
+    fn inner(&self) -> &dyn Store {
+        &*self.inner
+    }
+
+    async fn around<T: Send>(
+        &self,
+        call: impl Future<Output = Result<T, StoreError>> + Send,
+    ) -> Result<T, StoreError> {
+        if self.is_dead() {
+            return Err(dead());
+        }
+        let dies = self.dies_now();
+        if dies && matches!(self.death, Death::Before) {
+            return Err(dead());
+        }
+        let answer = call.await;
+        if dies { Err(dead()) } else { answer }
+    }
+}
+
+wrapped_store!(Mortal);
+
 fn dead() -> StoreError {
     StoreError::Unavailable("the service died".into())
-}
-
-macro_rules! mortal {
-    ($(async fn $call:ident(&self $(, $name:ident: $kind:ty)*) -> $answer:ty;)+) => {
-        #[async_trait]
-        impl Store for Mortal {
-            $(async fn $call(&self $(, $name: $kind)*) -> Result<$answer, StoreError> {
-                if self.is_dead() {
-                    return Err(dead());
-                }
-                let dies = self.dies_now();
-                if dies && matches!(self.death, Death::Before) {
-                    return Err(dead());
-                }
-                let answer = self.inner.$call($($name),*).await;
-                if dies { Err(dead()) } else { answer }
-            })+
-        }
-    };
-}
-
-mortal! {
-    async fn now(&self) -> Timestamp;
-    async fn register(&self, new: &NewMachine) -> Registered;
-    async fn load(&self, id: &MachineId) -> Option<Loaded>;
-    async fn commit(&self, change: &Change) -> Commit;
-    async fn commit_many(&self, changes: &[Change]) -> Vec<Commit>;
-    async fn take_due(&self, scope: Option<&str>, limit: u32) -> Vec<Loaded>;
-    async fn claim(&self, limit: u32, lease: Duration) -> Vec<Claimed>;
-    async fn settle(&self, key: &WorkKey, token: &str, settlement: &Settlement) -> bool;
-    async fn work(&self, id: &MachineId) -> Vec<OutboxRow>;
-    async fn dead_letters(&self, limit: u32) -> Vec<OutboxRow>;
-    async fn retry_dead(&self, key: &WorkKey) -> bool;
-    async fn drop_dead(&self, key: &WorkKey, reason: &str) -> bool;
-    async fn next_work_at(&self) -> Option<Timestamp>;
-    async fn ledger(&self, id: &MachineId) -> Vec<Fact>;
-    async fn journal(&self, id: &MachineId) -> Vec<Entry>;
-    async fn kept_volumes(&self) -> Vec<KeptVolume>;
-    async fn scope_window(&self, scope: &str, window: Duration) -> ScopeWindow;
-    async fn release_scope(&self, scope: &str) -> ();
-    async fn admit(&self, id: &MachineId) -> Admission;
-    async fn adopt(&self, batch: &[Adopted]) -> Vec<Registered>;
-    async fn repair(&self, mode: RepairMode) -> Repaired;
 }

@@ -9,10 +9,12 @@ mod fleet_guard;
 mod incarnations;
 mod observing;
 mod policies;
+mod postgres;
 mod races;
 mod relay;
 mod tokens;
 mod volumes;
+mod wrapped;
 
 /// Makes one test a store of every story.
 macro_rules! stories {
@@ -28,6 +30,13 @@ macro_rules! stories {
             $(#[tokio::test]
             async fn $story() {
                 super::$story(crate::bench::Bench::sqlite().await).await;
+            })+
+        }
+
+        mod postgres {
+            $(#[tokio::test]
+            async fn $story() {
+                super::$story(crate::bench::Bench::postgres().await).await;
             })+
         }
     };
