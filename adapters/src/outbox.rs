@@ -206,7 +206,8 @@ pub const fn claims_row(effect: Effect) -> bool {
     }
 }
 
-/// The effects that wait until no `destroy_compute` of the same incarnation is owed.
+/// The effects that wait until no `destroy_compute` is owed: a release of the same incarnation, a
+/// volume of any, since incarnations follow each other on one volume.
 #[must_use]
 pub const fn waits_for_destroy_compute(effect: Effect) -> bool {
     matches!(effect, Effect::DestroyVolume | Effect::ReleaseCompute)

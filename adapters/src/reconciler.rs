@@ -23,9 +23,10 @@ use std::sync::Arc;
 
 use lifecycle_core::{
     Answer, Asked, DecisionKind, Effects, Ground, Policy, Refusal, Report, Rule, Sighting, Source,
-    Timestamp,
+    Timestamp, Volume,
 };
 use thiserror::Error;
+use tokio::sync::Mutex;
 
 pub use incarnation::NewIncarnation;
 pub use settings::{JournalObservations, Settings};
@@ -60,6 +61,9 @@ pub struct Reconciler {
     clock: Arc<dyn Clock>,
     alerts: Arc<dyn Alerts>,
     settings: Arc<Settings>,
+    /// Held from the reading of a scope's window to the commit that adds to it: observers side by side
+    /// must not all pass the fleet guard on the same count.
+    guarding: Arc<Mutex<()>>,
 }
 
 /// What became of a question or a request.
@@ -95,6 +99,7 @@ impl Reconciler {
             clock: Arc::new(SystemClock::new()),
             alerts: Arc::new(LogAlerts),
             settings: Arc::new(Settings::default()),
+            guarding: Arc::default(),
         }
     }
 
@@ -131,6 +136,11 @@ impl Reconciler {
         if new.marker.as_deref() == Some("") {
             return Err(ReconcileError::Wrong(
                 "a blank marker says nothing; leave it out",
+            ));
+        }
+        if !matches!(new.volume, Volume::None) && new.volume_id.is_none() {
+            return Err(ReconcileError::Wrong(
+                "a volume that is not named cannot be told from one that is gone",
             ));
         }
         Ok(self.store.register(new).await?)

@@ -61,6 +61,21 @@ impl Row {
         })
     }
 
+    /// Returns the machine for what is asked about its volume, which may be there although the provider
+    /// never named the machine; none where no volume is known.
+    #[must_use]
+    pub fn volume_target(&self) -> Option<Target> {
+        let machine = self.facts.machine();
+        self.volume_id.is_some().then(|| Target {
+            machine: self.id.clone(),
+            generation: machine.generation,
+            provider_id: self.provider_id.clone().unwrap_or_default(),
+            marker: machine.marker.map(str::to_owned),
+            scope: machine.scope.to_owned(),
+            volume_id: self.volume_id.clone(),
+        })
+    }
+
     /// Returns the claim that still holds at this time.
     #[must_use]
     pub fn claim_at(&self, now: Timestamp) -> Option<&Claim> {
@@ -75,7 +90,8 @@ pub struct NewMachine {
     pub id: MachineId,
     /// Where the provider keeps it.
     pub scope: String,
-    /// What the provider's machine carries to say that it is this one.
+    /// What the provider's machine carries to say that it is this one. Where it is known before the
+    /// create, a create whose answer is lost is found by it; without one, nobody can find it.
     pub marker: Option<String>,
     /// The provider's id, where it is known already.
     pub provider_id: Option<String>,

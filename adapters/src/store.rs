@@ -142,7 +142,8 @@ pub trait Store: Send + Sync + fmt::Debug {
 
     /// Returns rows that are due to be looked at (`look_again_at` passed), the longest unchecked first,
     /// and marks them checked now, so that a failing row never starves others. Does not count as a
-    /// commit. Only rows of `scope`, where one is given.
+    /// commit. Rows that were checked more than a minute in the future are due too: a clock that ran
+    /// ahead must not put a machine out of sight. Only rows of `scope`, where one is given.
     async fn take_due(&self, scope: Option<&str>, limit: u32) -> Result<Vec<Loaded>, StoreError>;
 
     /// Claims work that is due, for at most `lease`: pending and due, or claimed with its lease over.

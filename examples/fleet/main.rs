@@ -6,6 +6,7 @@
 //! cargo run --example fleet
 //! ```
 
+mod host;
 mod service;
 mod show;
 mod story;
@@ -49,7 +50,10 @@ async fn run(flags: Flags) -> Result<bool, Failure> {
     let is_kept = flags.db.is_some();
     let database = flags.db.unwrap_or_else(|| folder.path().join("fleet.db"));
     let service = service::Service::start(&database, folder.path(), flags.fast).await?;
-    let told = story::tell(&service).await;
+    let told = tokio::select! {
+        told = story::tell(&service) => told,
+        () = interrupted() => Err("interrupted".into()),
+    };
     // Whatever became of the story, no process of it is left behind.
     let events = match told {
         Ok(events) => events,
@@ -58,10 +62,28 @@ async fn run(flags: Flags) -> Result<bool, Failure> {
             return Err(error);
         }
     };
-    let is_right = show::everything(&service, &events).await?;
+    let shown = show::everything(&service, &events).await;
     service.stop().await;
+    let is_right = shown?;
     if is_kept {
         println!("\nThe database is {}.", database.display());
     }
     Ok(is_right)
+}
+
+/// Waits for somebody to end the program.
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let (Ok(mut terminated), Ok(mut hung_up)) = (
+        signal(SignalKind::terminate()),
+        signal(SignalKind::hangup()),
+    ) else {
+        return core::future::pending().await;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminated.recv() => {}
+        _ = hung_up.recv() => {}
+    }
 }

@@ -12,7 +12,6 @@ use lifecycle_adapters::{
     clock::{Clock, SystemClock},
     id::MachineId,
     process::{ProcessProvider, StartOptions, VolumeName},
-    provider::Provider as _,
     reconciler::{Reconciler, Settings},
     relay::{Relay, RelaySettings},
     row::{NewMachine, Row},
@@ -23,26 +22,30 @@ use lifecycle_core::{Misses, Policy, Source, Status, Table, Thresholds, Volume};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::Failure;
+use super::{Failure, host::Host, story};
 
 /// A service with machines: its store, its provider, and the two loops that keep them in step.
 pub(crate) struct Service {
     pub(crate) store: Arc<SqliteStore>,
-    pub(crate) provider: Arc<ProcessProvider>,
+    pub(crate) provider: Arc<Host>,
     pub(crate) tokens: SqliteTokenRevoker,
     pub(crate) reconciler: Reconciler,
     pub(crate) grace: Duration,
     start: Instant,
     stop: CancellationToken,
     loops: Mutex<Vec<JoinHandle<()>>>,
-    registered: Mutex<Vec<MachineId>>,
 }
 
 impl Service {
     pub(crate) async fn start(database: &Path, folder: &Path, fast: bool) -> Result<Self, Failure> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let store = Arc::new(SqliteStore::open(database, clock).await?);
-        let provider = Arc::new(ProcessProvider::open(&folder.join("machines"))?);
+        let provider = Arc::new(Host::new(ProcessProvider::open(folder.join("machines"))?));
+        if store.load(&MachineId::new(story::FIRST)?).await?.is_some() {
+            return Err(
+                "this database has the machines of an earlier run; name another file".into(),
+            );
+        }
         let tokens = SqliteTokenRevoker::create(store.clone()).await?;
         let grace = Duration::from_secs(if fast { 2 } else { 6 });
         let policy = Policy::new(Table::DEFAULT, thresholds(grace))?;
@@ -76,7 +79,6 @@ impl Service {
             start: Instant::now(),
             stop,
             loops: Mutex::new(vec![relaying, sweeping]),
-            registered: Mutex::default(),
         })
     }
 
@@ -102,10 +104,6 @@ impl Service {
     }
 
     pub(crate) async fn register(&self, id: &MachineId, volume: bool) -> Result<(), Failure> {
-        self.registered
-            .lock()
-            .expect("nothing panics while it is held")
-            .push(id.clone());
         self.reconciler
             .register(&NewMachine {
                 id: id.clone(),
@@ -187,20 +185,9 @@ impl Service {
             // A loop that panicked has said so already.
             let _ = task.await;
         }
-        let registered = core::mem::take(
-            &mut *self
-                .registered
-                .lock()
-                .expect("nothing panics while it is held"),
-        );
-        for id in registered {
-            let target = self.row(&id).await.ok().and_then(|row| row.target());
-            if let Some(target) = target
-                && let Err(error) = self.provider.destroy_compute(&target).await
-            {
-                eprintln!("fleet: {id} could not be stopped: {error}");
-            }
-        }
+        self.provider.end_all().await;
+        // Whatever is still in the log of the database goes into its file.
+        self.store.pool().close().await;
     }
 }
 
@@ -208,7 +195,7 @@ pub(crate) fn options(volume: Option<&str>) -> Result<StartOptions, Failure> {
     let volume = volume
         .map(|name| VolumeName::parse(name).ok_or("not a name of a volume"))
         .transpose()?;
-    let mut options = StartOptions::new("sleep", ["600"]);
+    let mut options = StartOptions::new("sleep", ["300"]);
     options.volume = volume;
     Ok(options)
 }

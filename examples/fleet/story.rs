@@ -16,7 +16,7 @@ pub(crate) type Events = BTreeMap<MachineId, &'static str>;
 
 pub(crate) async fn tell(service: &Service) -> Result<Events, Failure> {
     service.say("a dozen machines are started");
-    let peaceful = service.launch("web-1", false).await?;
+    let peaceful = service.launch(FIRST, false).await?;
     let killed = service.launch("web-2", false).await?;
     let paused = service.launch("web-3", false).await?;
     let thawed = service.launch("web-4", false).await?;
@@ -67,19 +67,16 @@ pub(crate) async fn tell(service: &Service) -> Result<Events, Failure> {
 
     service.say("web-5 is killed, and its pid comes to belong to another process");
     signal(service, &reused, "KILL").await?;
-    let other = service.row(&bystander).await?;
-    let own_marker = service
-        .row(&reused)
-        .await?
-        .facts
-        .machine()
-        .marker
-        .map(str::to_owned);
-    let pid = other.provider_id.ok_or("web-6 has a pid")?;
+    let pid_of = async |id| {
+        service
+            .row(id)
+            .await?
+            .provider_id
+            .ok_or_else(|| Failure::from("no pid"))
+    };
     service
-        .reconciler
-        .assign(&reused, 1, &pid, own_marker.as_deref())
-        .await?;
+        .provider
+        .reuse(&pid_of(&reused).await?, &pid_of(&bystander).await?);
     service.wait_for(&reused, Status::Destroyed).await?;
 
     service.say("base-1 is killed, and reopening it overrides the mapping");
@@ -114,6 +111,9 @@ pub(crate) async fn tell(service: &Service) -> Result<Events, Failure> {
         .await?;
     Ok(events)
 }
+
+/// The first machine of the story.
+pub(crate) const FIRST: &str = "web-1";
 
 /// Waits until the deleted guest has gone, then begins it anew on its volume.
 async fn recover(service: &Service, id: &MachineId, volume: &str) -> Result<(), Failure> {

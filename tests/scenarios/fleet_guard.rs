@@ -6,7 +6,7 @@ use lifecycle_adapters::{
     alert::Alert,
     simulated::{Fault, Operation},
 };
-use lifecycle_core::{Effect, Source, Status};
+use lifecycle_core::{Effect, Policy, Source, Status};
 
 use crate::bench::{Bench, SCOPE};
 
@@ -14,6 +14,7 @@ crate::stories! {
     an_outage_that_reads_as_absence_retires_a_handful_at_most,
     an_operator_may_say_that_it_is_true,
     rows_that_were_deleted_do_not_count,
+    observers_side_by_side_do_not_pass_the_guard_together,
 }
 
 async fn fleet(bench: &Bench, count: usize) -> Vec<lifecycle_adapters::id::MachineId> {
@@ -89,4 +90,25 @@ async fn rows_that_were_deleted_do_not_count(bench: Bench) {
     bench.live(Duration::from_secs(900)).await;
     assert_eq!(destroyed(&bench, &ids).await, 10);
     assert!(bench.alerts.all().is_empty(), "{:?}", bench.alerts.all());
+}
+
+async fn observers_side_by_side_do_not_pass_the_guard_together(bench: Bench) {
+    let bench = bench.settled(|settings| settings.policy = Policy::IMMEDIATE);
+    let ids = fleet(&bench, 30).await;
+    bench.clock.advance(Duration::from_secs(1_800));
+    bench
+        .fleet
+        .fault(|faults| faults.always(Operation::Observe, Fault::Invisible));
+    let observers: Vec<_> = ids
+        .iter()
+        .map(|id| {
+            let (reconciler, id) = (bench.reconciler.clone(), id.clone());
+            tokio::spawn(async move { reconciler.observe(&id, Source::StatusRead).await })
+        })
+        .collect();
+    for observer in observers {
+        observer.await.expect("no panic").expect("an answer");
+    }
+    // A fifth of thirty, by the default guard.
+    assert_eq!(destroyed(&bench, &ids).await, 6);
 }

@@ -268,12 +268,13 @@ impl State {
         due.into_iter().map(|(_, key)| key.clone()).collect()
     }
 
-    /// Tells whether the compute of the incarnation of this work is still to be destroyed.
+    /// Tells whether compute is still to be destroyed that this work waits for.
     fn owes_destroy_compute(&self, key: &WorkKey) -> bool {
         let works = self.outbox.get(&key.machine).into_iter().flatten();
         works.map(|work| &work.row).any(|row| {
             matches!(row.work.key.effect, Effect::DestroyCompute)
-                && row.work.key.generation == key.generation
+                && (row.work.key.generation == key.generation
+                    || matches!(key.effect, Effect::DestroyVolume))
                 && row.state.is_owed()
         })
     }

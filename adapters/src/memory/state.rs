@@ -119,7 +119,8 @@ impl State {
         now: Timestamp,
     ) -> Vec<Loaded> {
         let is_due = |row: &&mut Row| {
-            row.look_again_at.is_some_and(|at| at <= now)
+            row.look_again_at
+                .is_some_and(|at| at <= now || row.checked_at > now.saturating_add(AHEAD))
                 && scope.is_none_or(|scope| row.facts.machine().scope == scope)
         };
         let mut due: Vec<&mut Row> = self.rows.values_mut().filter(is_due).collect();
@@ -295,3 +296,6 @@ pub(super) fn as_usize(limit: u32) -> usize {
 fn count<T>(items: impl Iterator<Item = T>) -> u64 {
     items.fold(0, |count, _| count + 1)
 }
+
+/// A row that was looked at further in the future than this was so by a clock that ran ahead.
+const AHEAD: Duration = Duration::from_secs(60);

@@ -1,6 +1,6 @@
 //! How does a machine begin anew, and how is it told its provider's name for it?
 
-use lifecycle_core::{Effect, Machine, Source, Status, Timestamp};
+use lifecycle_core::{Compute, Effect, Machine, Source, Status, Timestamp};
 
 use super::{ReconcileError, Reconciler, change::enqueue, request::TRIES};
 use crate::{
@@ -46,7 +46,8 @@ impl Reconciler {
         .await
     }
 
-    /// Begins a machine anew whatever its status: the replacement of a base.
+    /// Begins a machine anew whatever its status: the replacement of a base. The incarnation that it
+    /// replaces is destroyed, its capacity given back, its credentials revoked.
     ///
     /// # Errors
     ///
@@ -77,16 +78,39 @@ impl Reconciler {
         provider_id: &str,
         marker: Option<&str>,
     ) -> Result<Row, ReconcileError> {
+        if marker == Some("") {
+            return Err(ReconcileError::Wrong(
+                "a blank marker says nothing; leave it out",
+            ));
+        }
         for _ in 0..TRIES {
             let read = self.loaded(id).await?;
             let now = read.now(&*self.clock);
             let row = &read.loaded.row;
             let machine = row.facts.machine();
+            let is_current = generation == machine.generation;
+            if is_current
+                && row
+                    .provider_id
+                    .as_deref()
+                    .is_some_and(|known| known != provider_id)
+            {
+                return Err(ReconcileError::Wrong(
+                    "this incarnation has another name already",
+                ));
+            }
             let named = Row {
                 provider_id: Some(provider_id.to_owned()),
                 facts: Facts::of(&Machine {
-                    marker,
+                    // What registration said is not taken back.
+                    marker: if is_current {
+                        marker.or(machine.marker)
+                    } else {
+                        marker
+                    },
                     generation,
+                    // Without a name it could only be missing from listings.
+                    missing: None,
                     ..machine
                 }),
                 ..row.clone()
@@ -96,7 +120,7 @@ impl Reconciler {
                 return Err(ReconcileError::Wrong("this incarnation was never begun"));
             } else if generation < machine.generation {
                 let late = Enqueue {
-                    was_sighted: true,
+                    was_sighted: false,
                     ..destroy()
                 };
                 Change {
@@ -150,11 +174,19 @@ impl Reconciler {
                 destroy_accepted_at: None,
                 ..row.clone()
             };
+            let mut work = vec![
+                enqueue(row, Effect::DestroyCompute, 0, now),
+                enqueue(&next, Effect::HoldCompute, begun.holds, now),
+            ];
+            if matches!(machine.compute, Compute::Held) {
+                work.push(enqueue(row, Effect::ReleaseCompute, machine.holds, now));
+            }
+            if !matches!(machine.compute, Compute::Lost) {
+                // What was issued to the machine that is replaced; a recovery keeps what it may.
+                work.push(enqueue(row, Effect::RevokeCredentials, 0, now));
+            }
             let change = Change {
-                work: vec![
-                    enqueue(row, Effect::DestroyCompute, 0, now),
-                    enqueue(&next, Effect::HoldCompute, begun.holds, now),
-                ],
+                work,
                 journal: Some(Entry {
                     machine: id.clone(),
                     revision: row.revision.saturating_add(1),

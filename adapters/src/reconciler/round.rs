@@ -7,6 +7,7 @@ use lifecycle_core::{
     DecisionKind, Effects, Ground, GuardVerdict, Judgement, Machine, Policy, ScopeWindow, Sighting,
     Status, Timestamp, Volume, conclude, judge,
 };
+use tokio::sync::OwnedMutexGuard;
 
 use super::{
     Outcome, ReconcileError, Reconciler, change,
@@ -18,6 +19,13 @@ use crate::{
     row::Row,
     store::{Change, Commit},
 };
+
+/// What this round adds to each scope, and the lock under which it may.
+#[derive(Default)]
+struct Windows {
+    counted: BTreeMap<String, ScopeWindow>,
+    held: Option<OwnedMutexGuard<()>>,
+}
 
 /// A question with its answer, before it is committed.
 struct Answered {
@@ -40,7 +48,7 @@ impl Reconciler {
         &self,
         questions: Vec<Question>,
     ) -> Result<Vec<Outcome>, ReconcileError> {
-        let mut windows = BTreeMap::new();
+        let mut windows = Windows::default();
         let mut answers = Vec::with_capacity(questions.len());
         for question in questions {
             answers.push(self.answer(question, &mut windows).await?);
@@ -52,7 +60,11 @@ impl Reconciler {
         let mut commits = match &changes[..] {
             [] => Vec::new(),
             [change] => vec![self.store.commit(change).await?],
-            _ => self.store.commit_many(&changes).await?,
+            _ => match self.store.commit_many(&changes).await {
+                Ok(commits) => commits,
+                Err(error) if error.is_retryable() => return Err(error.into()),
+                Err(_) => self.commit_singly(&changes).await?,
+            },
         }
         .into_iter();
         Ok(answers
@@ -78,11 +90,27 @@ impl Reconciler {
             .collect())
     }
 
+    /// Commits one after the other, where one of them keeps the others from being written.
+    async fn commit_singly(&self, changes: &[Change]) -> Result<Vec<Commit>, ReconcileError> {
+        let mut commits = Vec::with_capacity(changes.len());
+        for change in changes {
+            commits.push(match self.store.commit(change).await {
+                Ok(commit) => commit,
+                Err(error) if error.is_retryable() => return Err(error.into()),
+                Err(error) => {
+                    tracing::error!(machine = %change.next.id, %error, "a decision cannot be written");
+                    Commit::Lost(None)
+                }
+            });
+        }
+        Ok(commits)
+    }
+
     /// Decides one question. `windows` counts what this round adds to each scope.
     async fn answer(
         &self,
         question: Question,
-        windows: &mut BTreeMap<String, ScopeWindow>,
+        windows: &mut Windows,
     ) -> Result<Answered, ReconcileError> {
         let Question {
             loaded,
@@ -98,7 +126,7 @@ impl Reconciler {
             .map(|evidence| evidence.observation(row, source));
         let now = self.decision_time(&machine, loaded.now(&*self.clock), &policy);
         let judged = judge(&machine, observation.as_ref(), now, &policy);
-        let verdict = match windows.get(machine.scope) {
+        let verdict = match windows.counted.get(machine.scope) {
             _ if !matches!(judged.sighting, Sighting::Gone) || !machine.status.is_active() => {
                 GuardVerdict::Passed
             }
@@ -107,11 +135,14 @@ impl Reconciler {
                 .guard
                 .examine(&machine, judged, asked, *window, now),
             None => {
+                if windows.held.is_none() {
+                    windows.held = Some(self.guarding.clone().lock_owned().await);
+                }
                 let window = self
                     .store
                     .scope_window(machine.scope, self.settings.guard.window)
                     .await?;
-                windows.insert(machine.scope.to_owned(), window);
+                windows.counted.insert(machine.scope.to_owned(), window);
                 self.settings
                     .guard
                     .examine(&machine, judged, asked, window, now)
@@ -138,7 +169,8 @@ impl Reconciler {
             self.settings.journal_observations,
         );
         // Only a verdict on an absence has read the scope's window; none is made up here.
-        if let (Some(change), Some(window)) = (&mut change, windows.get_mut(machine.scope)) {
+        if let (Some(change), Some(window)) = (&mut change, windows.counted.get_mut(machine.scope))
+        {
             match verdict {
                 GuardVerdict::Counted => {
                     window.newly_gone = window.newly_gone.saturating_add(1);
@@ -181,7 +213,7 @@ impl Reconciler {
         let depends = matches!(judgement.sighting, Sighting::Gone)
             && !matches!(machine.status, Status::Destroyed)
             && !matches!(machine.volume, Volume::None);
-        match row.target() {
+        match row.volume_target() {
             Some(target) if depends => {
                 volume::read(row, self.provider.read_volume(&target).await, now, policy)
             }

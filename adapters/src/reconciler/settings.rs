@@ -29,6 +29,8 @@ pub struct Settings {
     pub guard: FleetGuard,
     /// Whether mere observations are journalled.
     pub journal_observations: JournalObservations,
+    /// How many rows a sweep takes, decides and commits at once.
+    pub sweep_batch: u32,
     /// How long one call may wait to ask a second time; longer spans are left to the next look.
     pub confirm_within: Duration,
     /// How long a request waits for a stop or destroy that is being delivered.
@@ -43,6 +45,7 @@ impl Default for Settings {
             scope: None,
             guard: FleetGuard::DEFAULT,
             journal_observations: JournalObservations::No,
+            sweep_batch: 1_000,
             confirm_within: Duration::from_secs(2),
             request_timeout: Duration::from_secs(30),
         }

@@ -1,62 +1,106 @@
 //! How are all machines looked at, in a few questions to the provider?
 
+use core::time::Duration;
 use std::collections::BTreeMap;
 
-use lifecycle_core::{Answer, Asked, Cause, DecisionKind, Proof, Source};
+use lifecycle_core::{Answer, Asked, Cause, DecisionKind, Proof, Source, Timestamp};
 
 use super::{
     Outcome, Read, ReconcileError, Reconciler,
     question::{Evidence, Question, is_awaiting_destroy},
 };
 use crate::{
+    clock::Clock,
     id::MachineId,
-    provider::{Completeness, Listed, Listing, ProviderError, Seen},
+    provider::{self, Completeness, Listing, ProviderError, Seen},
+    store::Loaded,
 };
 
 /// What a sweep did.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// What became of each row, in the order looked at.
-    pub outcomes: Vec<Outcome>,
+    /// Rows that were looked at.
+    pub looked_at: u64,
+    /// Rows that changed their status or had effects.
+    pub transitions: u64,
+    /// Rows that somebody else changed first.
+    pub lost: u64,
 }
 
 impl Swept {
-    /// Returns how many rows changed their status or had effects.
-    #[must_use]
-    pub fn transitions(&self) -> usize {
-        self.outcomes
-            .iter()
-            .filter(|outcome| matches!(outcome.kind, DecisionKind::Transition))
-            .count()
+    fn add(&mut self, outcomes: &[Outcome]) {
+        for outcome in outcomes {
+            self.looked_at += 1;
+            self.transitions += u64::from(matches!(outcome.kind, DecisionKind::Transition));
+            self.lost += u64::from(outcome.rule.is_none());
+        }
     }
 }
 
 impl Reconciler {
     /// Looks at up to `limit` machines that are due, the longest unchecked first.
     ///
-    /// One listing answers for all of its scope; what it does not have is asked about singly, and a
-    /// second time where the policy wants that and it can be had soon.
+    /// Rows are taken, decided and committed in batches. One listing answers for all of its scope, until
+    /// it is too old; what it does not have is asked about singly, and a second time where the policy
+    /// wants that and it can be had soon.
     ///
     /// # Errors
     ///
     /// Returns the store's errors. That the provider did not answer is an observation.
     pub async fn sweep(&self, limit: u32) -> Result<Swept, ReconcileError> {
-        let due = self
-            .store
-            .take_due(self.settings.scope.as_deref(), limit)
-            .await?;
-        if due.is_empty() {
-            return Ok(Swept::default());
+        let mut swept = Swept::default();
+        let mut listing: Option<Snapshot> = None;
+        let mut left = limit;
+        while left > 0 {
+            let batch = left.min(self.settings.sweep_batch.max(1));
+            let due = self
+                .store
+                .take_due(self.settings.scope.as_deref(), batch)
+                .await?;
+            let taken = u32::try_from(due.len()).unwrap_or(u32::MAX);
+            let Some(first) = due.first() else {
+                break;
+            };
+            let fresh = match listing.take().filter(|one| !one.is_old(&*self.clock)) {
+                Some(fresh) => fresh,
+                None => {
+                    let (begun_at, taken_at) = (first.now, self.clock.monotonic());
+                    Snapshot {
+                        begun_at,
+                        taken_at,
+                        answer: Listed::of(self.provider.list().await),
+                    }
+                }
+            };
+            self.sweep_batch(due, &fresh, &mut swept).await?;
+            listing = Some(fresh);
+            if taken < batch {
+                break;
+            }
+            left = left.saturating_sub(taken);
         }
-        let rows: Vec<Read> = due
-            .into_iter()
-            .map(|loaded| Read::of(loaded, &*self.clock))
-            .collect();
-        let listing = Snapshot::of(self.provider.list().await);
-        let mut questions = Vec::with_capacity(rows.len());
+        Ok(swept)
+    }
+
+    async fn sweep_batch(
+        &self,
+        due: Vec<Loaded>,
+        listing: &Snapshot,
+        swept: &mut Swept,
+    ) -> Result<(), ReconcileError> {
+        let mut questions = Vec::with_capacity(due.len());
         let mut absent = Vec::new();
-        for loaded in rows {
-            let evidence = self.listed(&loaded, &listing).await?;
+        for loaded in due {
+            let loaded = Read::of(loaded, &*self.clock);
+            let evidence = match self.listed(&loaded, listing).await {
+                Ok(evidence) => evidence,
+                Err(error) if error.is_retryable() => return Err(error),
+                // A row that cannot be handled must not keep the others from being looked at.
+                Err(error) => {
+                    tracing::error!(machine = %loaded.loaded.row.id, %error, "a row is passed over");
+                    continue;
+                }
+            };
             let is_absent = matches!(&evidence, Some(Evidence { seen: Seen { answer: Answer::Absent(proof), .. }, .. })
                 if !proof.is_final());
             if is_absent {
@@ -70,9 +114,9 @@ impl Reconciler {
                 });
             }
         }
-        let mut outcomes = self.round(questions).await?;
-        outcomes.extend(self.probe(absent).await?);
-        Ok(Swept { outcomes })
+        swept.add(&self.round(questions).await?);
+        swept.add(&self.probe(absent).await?);
+        Ok(())
     }
 
     /// Asks about machines singly, and once more about those that only need that to be believed gone.
@@ -128,9 +172,9 @@ impl Reconciler {
         let machine = row.facts.machine();
         let seen = match (
             &row.provider_id,
-            machine.marker.and_then(|own| listing.marked(own)),
+            machine.marker.and_then(|own| listing.answer.marked(own)),
         ) {
-            (Some(provider_id), _) => listing.seen(provider_id),
+            (Some(provider_id), _) => listing.answer.seen(provider_id),
             // Its create finished, and the answer was lost: the marker tells which it is.
             (None, Some(found)) => {
                 self.assign(
@@ -142,12 +186,11 @@ impl Reconciler {
                 .await?;
                 return Ok(None);
             }
-            (None, None) => listing.without(),
+            (None, None) => listing.answer.without(),
         };
-        // The rows were read before the listing began.
         Ok(Some(Evidence {
             seen,
-            begun_at: read.loaded.now,
+            begun_at: listing.begun_at,
         }))
     }
 }
@@ -155,20 +198,36 @@ impl Reconciler {
 /// A machine that a listing does not have, with that as evidence.
 type Absent = (MachineId, Option<Evidence>);
 
+/// A listing, and when it was asked for by the store's clock and by the host's.
+struct Snapshot {
+    begun_at: Timestamp,
+    taken_at: Duration,
+    answer: Listed,
+}
+
+impl Snapshot {
+    fn is_old(&self, clock: &dyn Clock) -> bool {
+        clock.monotonic().saturating_sub(self.taken_at) > LISTING_LASTS
+    }
+}
+
+/// How long one listing answers for: well within what a policy takes as recent.
+const LISTING_LASTS: Duration = Duration::from_secs(60);
+
 /// A listing by the provider's id.
-enum Snapshot {
-    Listed {
+enum Listed {
+    All {
         scope: String,
         completeness: Completeness,
-        machines: BTreeMap<String, Listed>,
+        machines: BTreeMap<String, provider::Listed>,
     },
     Unknown(Cause),
 }
 
-impl Snapshot {
+impl Listed {
     fn of(listing: Result<Listing, ProviderError>) -> Self {
         match listing {
-            Ok(listing) => Self::Listed {
+            Ok(listing) => Self::All {
                 scope: listing.scope,
                 completeness: listing.completeness,
                 machines: listing
@@ -192,7 +251,7 @@ impl Snapshot {
 
     fn seen(&self, provider_id: &str) -> Seen {
         match self {
-            Self::Listed {
+            Self::All {
                 scope,
                 completeness: _,
                 machines,
@@ -212,7 +271,7 @@ impl Snapshot {
     fn without(&self) -> Seen {
         match self {
             Self::Unknown(cause) => Seen::unknown(*cause),
-            Self::Listed {
+            Self::All {
                 scope,
                 completeness,
                 machines: _,
@@ -225,10 +284,10 @@ impl Snapshot {
     }
 
     /// Returns the machine that carries a marker.
-    fn marked(&self, marker: &str) -> Option<&Listed> {
+    fn marked(&self, marker: &str) -> Option<&provider::Listed> {
         match self {
             Self::Unknown(_) => None,
-            Self::Listed {
+            Self::All {
                 scope: _,
                 completeness: _,
                 machines,

@@ -151,7 +151,16 @@ impl Relay {
                 self.reconciler.provider().destroy_compute(&target),
             )
             .await?;
-        let accepted_at = match (delivered, work.row.accepted_at) {
+        // An absence asked for after this confirms the destroy: not one that was under way before it.
+        let now = read.now(&**self.reconciler.clock());
+        // A relay that died after the destroy was accepted has left that on the row.
+        let row = &read.loaded.row;
+        let is_current = row.facts.machine().generation == key.generation;
+        let accepted_before = work
+            .row
+            .accepted_at
+            .or(row.destroy_accepted_at.filter(|_| is_current));
+        let accepted_at = match (delivered, accepted_before) {
             (_, Some(at)) => Some(at),
             (Delivered::Accepted, None) => {
                 self.reconciler
@@ -203,8 +212,8 @@ impl Relay {
         read_at: Duration,
     ) -> Result<Settlement, Failure> {
         let key = &work.row.work.key;
-        let Some(target) = self.target(work, &read.loaded) else {
-            return Ok(self.later(work, "the provider has not named it".to_owned()));
+        let Some(target) = read.loaded.row.volume_target() else {
+            return Ok(self.later(work, "the volume has no name".to_owned()));
         };
         let begun_at = read.now(&**self.reconciler.clock());
         let reading = self
@@ -254,9 +263,11 @@ impl Relay {
                     .volume_destroyed(&key.machine, key.generation)
                     .await
                     .map_err(Failure::Row)?;
-                // The row can end now.
-                let evidence = self.look(work, read, &target, read_at).await?;
-                self.tell_row(work, evidence).await?;
+                // The row can end now; one that was never named waits for the next listing.
+                if !target.provider_id.is_empty() {
+                    let evidence = self.look(work, read, &target, read_at).await?;
+                    self.tell_row(work, evidence).await?;
+                }
                 Ok(Settlement::Done)
             }
             Delivered::NotFound(proof) => {

@@ -33,6 +33,10 @@ pub(super) fn check(
             (_, _) => Verdict::Cancel("no longer in this quarantine"),
         },
         Effect::DestroyCompute => match machine.status {
+            // Nothing tells it apart from the machine that lives now.
+            _ if is_older && is_same_machine(work, row) => {
+                Verdict::Cancel("the provider's id is the present machine's")
+            }
             _ if is_older => Verdict::Go,
             Status::Destroying | Status::Destroyed | Status::Failed if is_current => Verdict::Go,
             Status::Provisioning
@@ -70,4 +74,13 @@ pub(super) fn check(
         | Effect::RecordComputeLost
         | Effect::RecordOrphan => Verdict::Cancel("a fact of the ledger is not delivered"),
     }
+}
+
+/// Tells whether work of an older incarnation names the machine of the present one: the same id, and no
+/// two markers that differ.
+fn is_same_machine(work: &Enqueue, row: &Row) -> bool {
+    let own = row.facts.machine().marker;
+    let is_told_apart =
+        matches!((work.marker.as_deref(), own), (Some(old), Some(own)) if old != own);
+    work.provider_id.is_some() && work.provider_id == row.provider_id && !is_told_apart
 }

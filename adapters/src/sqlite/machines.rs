@@ -173,6 +173,8 @@ RETURNING *";
 const DUE: &str = "
 SELECT rowid, * FROM lifecycle_machines WHERE rowid IN (
     SELECT rowid FROM lifecycle_machines
-    WHERE look_again_at <= ?1 AND (?2 IS NULL OR scope = ?2)
+    -- What was looked at in the future was so by a clock that ran ahead.
+    WHERE look_again_at IS NOT NULL AND (look_again_at <= ?1 OR checked_at > ?1 + 60000)
+        AND (?2 IS NULL OR scope = ?2)
     ORDER BY checked_at, id LIMIT ?3 OFFSET ?4
 ) ORDER BY checked_at, id";

@@ -173,7 +173,8 @@ WITH ready AS NOT MATERIALIZED (
     FROM lifecycle_outbox AS work LEFT JOIN lifecycle_machines AS machine ON machine.id = work.machine
     WHERE NOT (work.effect IN ('destroy_volume', 'release_compute') AND EXISTS (
             SELECT 1 FROM lifecycle_outbox AS owed
-            WHERE owed.machine = work.machine AND owed.generation = work.generation
+            WHERE owed.machine = work.machine
+                AND (owed.generation = work.generation OR work.effect = 'destroy_volume')
                 AND owed.effect = 'destroy_compute' AND owed.state IN ('pending', 'claimed', 'dead')))
         AND NOT (work.effect IN ('stop_compute', 'destroy_compute', 'destroy_volume')
             AND machine.claim_until IS NOT NULL AND machine.claim_until > ?1)
