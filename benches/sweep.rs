@@ -7,15 +7,11 @@
 //! cargo bench --bench sweep -- 10000 100000 1000000
 //! ```
 
-use core::time::Duration;
-use std::{
-    env, fs,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Instant,
+use core::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
 };
+use std::{env, fs, sync::Arc, time::Instant};
 
 use async_trait::async_trait;
 use lifecycle_adapters::{
@@ -116,7 +112,6 @@ async fn compare(url: &str, size: u32) {
 }
 
 struct Bench {
-    store: Arc<PostgresStore>,
     pool: PgPool,
     fleet: Arc<Fleet>,
     reconciler: Reconciler,
@@ -148,9 +143,8 @@ impl Bench {
             size,
             is_off: AtomicBool::new(true),
         });
-        let reconciler = Reconciler::new(store.clone(), fleet.clone());
+        let reconciler = Reconciler::new(store, fleet.clone());
         let bench = Self {
-            store,
             pool,
             fleet,
             reconciler,

@@ -14,6 +14,8 @@ pub mod conformance;
 pub mod docker;
 #[cfg(feature = "ec2")]
 pub mod ec2;
+#[cfg(any(feature = "oauth", feature = "vault"))]
+pub mod endpoint;
 pub mod facts;
 #[cfg(feature = "guarded")]
 pub mod guarded;
@@ -22,6 +24,8 @@ pub mod journal;
 pub mod ledger;
 #[cfg(feature = "testing")]
 pub mod memory;
+#[cfg(feature = "oauth")]
+pub mod oauth;
 pub mod outbox;
 pub mod policies;
 #[cfg(feature = "postgres")]
@@ -33,8 +37,12 @@ pub mod process;
 pub mod provider;
 pub mod reconciler;
 pub mod relay;
+#[cfg(any(feature = "oauth", feature = "vault"))]
+mod remote;
 pub mod revoker;
 pub mod row;
+#[cfg(any(feature = "oauth", feature = "vault"))]
+pub mod secret;
 #[cfg(feature = "testing")]
 pub mod simulated;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -42,4 +50,6 @@ mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 pub mod store;
+#[cfg(feature = "vault")]
+pub mod vault;
 pub mod wire;

@@ -3,7 +3,10 @@
 use core::time::Duration;
 use std::{collections::BTreeMap, process::Command};
 
-use lifecycle_adapters::{id::MachineId, reconciler::NewIncarnation};
+use lifecycle_adapters::{
+    id::MachineId,
+    reconciler::{NewIncarnation, ReconcileError},
+};
 use lifecycle_core::{Source, Status};
 
 use super::{
@@ -142,12 +145,7 @@ async fn recover(service: &Service, id: &MachineId, volume: &str) -> Result<(), 
                 ));
                 return Ok(());
             }
-            Err(error)
-                if matches!(
-                    error,
-                    lifecycle_adapters::reconciler::ReconcileError::NotRecoverable(_)
-                ) =>
-            {
+            Err(ReconcileError::NotRecoverable(_)) => {
                 tokio::time::sleep(Duration::from_millis(100)).await
             }
             Err(error) => return Err(error.into()),

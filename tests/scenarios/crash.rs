@@ -3,11 +3,11 @@
 //! Every call to the store is a step. The story is run once for each step and each way to die there:
 //! before the call, or after it with the answer lost. Then everything works again, and time passes.
 
-use core::time::Duration;
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use core::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
 };
+use std::sync::Arc;
 
 use lifecycle_adapters::{
     clock::{Clock as _, ManualClock},

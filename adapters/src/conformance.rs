@@ -1,0 +1,4 @@
+//! Does an adapter that somebody else wrote keep the promises of its trait?
+
+pub mod provider;
+pub mod store;
