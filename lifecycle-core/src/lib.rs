@@ -20,7 +20,7 @@
 //! # Features
 //!
 //! - `serde`: the text form of every enum and the JSON form of facts.
-//! - `proptest`: [`strategies`](crate::strategies) for every input type.
+//! - `proptest`: `strategies` for every input type.
 //!
 //! Neither changes behaviour.
 

@@ -7,6 +7,7 @@ mod crash;
 mod destroying;
 mod fleet_guard;
 mod incarnations;
+mod names;
 mod observing;
 mod policies;
 mod postgres;

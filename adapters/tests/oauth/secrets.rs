@@ -51,7 +51,8 @@ async fn no_path_shows_a_token_or_the_clients_secret() {
         for client in [by_basic_secret(), by_post_secret()] {
             let tokens = Arc::new(Tokens::default());
             tokens.issue(1, 0, TOKEN);
-            let endpoint = Endpoint::new(&server.address).expect("an endpoint");
+            let address = format!("{}/revoke?key=open%20sesame", server.address);
+            let endpoint = Endpoint::new(&address).expect("an endpoint");
             let config = OAuthConfig::new(endpoint, client)
                 .with_timeout(core::time::Duration::from_millis(300));
             shown += &format!("{config:?}");

@@ -22,7 +22,11 @@ async fn an_address_that_is_not_configured_is_never_sent_the_token() {
         let standby = redirecting(status, &stranger.address);
         let grants = Arc::new(Grants::default().with_token("an-accessor"));
         assert!(is_retried(&revoker(&standby, &grants), &everything()).await);
-        assert!(stranger.received().is_empty() && grants.noted().is_empty());
+        // Nor is a peer asked that was not named.
+        let peer = Faulty::always(Reply::text(204, ""));
+        assert!(is_retried(&with_peer(&standby, &peer, &grants), &everything()).await);
+        assert!(stranger.received().is_empty() && peer.received().is_empty());
+        assert!(grants.noted().is_empty());
     }
 }
 
