@@ -119,7 +119,7 @@ impl Effect {
     }
 
     const fn bit(self) -> u16 {
-        1u16.wrapping_shl(self as u32)
+        1 << self as u16
     }
 }
 

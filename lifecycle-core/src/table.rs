@@ -24,16 +24,6 @@ pub const fn answer(cell: Cell, choices: Choices) -> Transition {
         Compute::Held => RELEASE,
         Compute::Released | Compute::Lost => Effects::NONE,
     };
-    let settle_if_stopped = match sighting {
-        Sighting::Stopped => settle,
-        Sighting::Booting | Sighting::Running | Sighting::Stopping
-        | Sighting::Missing | Sighting::Gone | Sighting::Unknown => Effects::NONE,
-    };
-    let hold = match compute {
-        Compute::Held => Effects::NONE,
-        Compute::Released | Compute::Lost => HOLD,
-    };
-
     match (force, status, quarantine, sighting, volume) {
         (_, Status::Destroyed, _, sighting, _) => {
             let effects = match (sighting, orphan) {
@@ -60,7 +50,7 @@ pub const fn answer(cell: Cell, choices: Choices) -> Transition {
         (_, _, _, Sighting::Gone, Volume::Unknown) if doomed =>
             enter(status, Status::Destroying, settle.union(revoke_on_entry(status, Status::Destroying)), Rule::VolumeUnreadable),
         (_, _, _, _, _) if doomed =>
-            enter(status, Status::Destroying, DESTROY_COMPUTE.union(settle_if_stopped).union(revoke_on_entry(status, Status::Destroying)), Rule::ComputeDue),
+            enter(status, Status::Destroying, DESTROY_COMPUTE.union(settle_if_stopped(sighting, settle)).union(revoke_on_entry(status, Status::Destroying)), Rule::ComputeDue),
         (_, _, Quarantine::Due | Quarantine::Open, Sighting::Gone, Volume::None) =>
             enter(status, Status::Destroyed, REVOKE.union(settle), Rule::NothingLeftToHold),
         (_, _, Quarantine::Due | Quarantine::Open, sighting, _) => {
@@ -82,15 +72,15 @@ pub const fn answer(cell: Cell, choices: Choices) -> Transition {
         (_, _, _, Sighting::Missing, _) => stay(status, Effects::NONE, Rule::AbsenceUnconfirmed),
         (_, _, _, Sighting::Booting | Sighting::Stopping, _) => stay(status, Effects::NONE, Rule::Transitional),
         (_, Status::Failed, _, Sighting::Running | Sighting::Stopped, volume) => match (late_arrival, sighting, volume) {
-            (LateArrival::Adopt, Sighting::Running, _) => enter(status, Status::Running, hold, Rule::LateArrival),
+            (LateArrival::Adopt, Sighting::Running, _) => enter(status, Status::Running, hold(compute), Rule::LateArrival),
             (LateArrival::Adopt, _, _) => enter(status, Status::Paused, Effects::NONE, Rule::LateArrival),
             (LateArrival::Destroy, _, Volume::None) =>
-                enter(status, Status::Destroying, DESTROY_COMPUTE.union(REVOKE).union(settle_if_stopped), Rule::LateArrival),
+                enter(status, Status::Destroying, DESTROY_COMPUTE.union(REVOKE).union(settle_if_stopped(sighting, settle)), Rule::LateArrival),
             // A volume is wiped only after a quarantine, and nobody asked for one.
             (LateArrival::Destroy, _, Volume::Owned | Volume::Shared | Volume::Unknown) =>
-                stay(status, DESTROY_COMPUTE.union(REVOKE).union(settle_if_stopped), Rule::LateArrival),
+                stay(status, DESTROY_COMPUTE.union(REVOKE).union(settle_if_stopped(sighting, settle)), Rule::LateArrival),
         },
-        (_, _, _, Sighting::Running, _) => enter(status, Status::Running, hold, Rule::SeenRunning),
+        (_, _, _, Sighting::Running, _) => enter(status, Status::Running, hold(compute), Rule::SeenRunning),
         (_, _, _, Sighting::Stopped, _) => enter(status, Status::Paused, Effects::NONE, Rule::SeenStopped),
         (_, Status::Provisioning, _, Sighting::Gone, _) =>
             enter(status, Status::Failed, REVOKE.union(settle), Rule::NeverArrived),
@@ -110,6 +100,27 @@ pub const fn answer(cell: Cell, choices: Choices) -> Transition {
                 enter(status, Status::Paused, lost.union(settle).with(Effect::RecordComputeLost), Rule::VolumeOutlivesCompute)
             }
         },
+    }
+}
+
+/// Gives back the capacity of compute that was seen at rest.
+const fn settle_if_stopped(sighting: Sighting, settle: Effects) -> Effects {
+    match sighting {
+        Sighting::Stopped => settle,
+        Sighting::Booting
+        | Sighting::Running
+        | Sighting::Stopping
+        | Sighting::Missing
+        | Sighting::Gone
+        | Sighting::Unknown => Effects::NONE,
+    }
+}
+
+/// Reserves capacity where there is none.
+const fn hold(compute: Compute) -> Effects {
+    match compute {
+        Compute::Held => Effects::NONE,
+        Compute::Released | Compute::Lost => HOLD,
     }
 }
 
@@ -195,6 +206,11 @@ impl Table {
         let mut answers = self.answers;
         let mut place = 0;
         while place < Cell::COUNT {
+            if !Cell::is_gone_at(place) {
+                // None of a whole block of cells asks for it.
+                place += Cell::OF_ONE_SIGHTING;
+                continue;
+            }
             let cell = Cell::nth(place);
             let slot = Self::slot_of(cell);
             if matches!(

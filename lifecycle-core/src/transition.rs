@@ -45,6 +45,17 @@ impl Cell {
         }
     }
 
+    /// How many cells in a row have the same status and sighting.
+    pub(crate) const OF_ONE_SIGHTING: usize = 4 * 4 * 3 * 2;
+
+    /// Tells whether the cell at this place of [`Self::all`] has the sighting gone.
+    pub(crate) const fn is_gone_at(place: usize) -> bool {
+        matches!(
+            Sighting::ALL[place / Self::OF_ONE_SIGHTING % 7],
+            Sighting::Gone
+        )
+    }
+
     /// Tells whether the point of no return is passed: destroying, or the quarantine elapsed.
     #[must_use]
     pub const fn is_doomed(self) -> bool {
