@@ -245,7 +245,7 @@ pub struct Repaired {
     /// Quarantined rows without a stamp that are not due already: they are made due, and get a full
     /// grace when looked at.
     pub stamps: u64,
-    /// Destroying rows not last seen gone without any `destroy_compute` of their incarnation in the
+    /// Destroying and destroyed rows not last seen gone without any `destroy_compute` of their incarnation in the
     /// outbox, whatever its state: it is queued.
     pub destructions: u64,
 }

@@ -58,6 +58,7 @@ impl State {
                 revocation: is_unrevoked,
                 destroy_fact: !self.has_destroyed_fact(row),
                 release: is_held,
+                destruction: !is_gone && !self.has_work(row, Effect::DestroyCompute),
                 ..Undone::default()
             },
         }

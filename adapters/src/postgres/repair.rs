@@ -80,7 +80,7 @@ fn lacking(schema: &Name) -> [(&'static str, String); 5] {
         (
             "lacks_destruction",
             format!(
-                "(m.status = 'destroying' and m.last_seen_power is distinct from 'gone' and {})",
+                "(m.status in ('destroying', 'destroyed') and m.last_seen_power is distinct from 'gone' and {})",
                 has_no_work("destroy_compute")
             ),
         ),

@@ -174,7 +174,7 @@ WHERE status = 'quarantined' AND quarantine_id IS NULL ORDER BY id";
 
 const WITHOUT_DESTRUCTION: &str = "
 SELECT * FROM lifecycle_machines AS machine
-WHERE status = 'destroying' AND last_seen_power IS NOT 'gone' AND NOT EXISTS (
+WHERE status IN ('destroying', 'destroyed') AND last_seen_power IS NOT 'gone' AND NOT EXISTS (
     SELECT 1 FROM lifecycle_outbox AS work
     WHERE work.machine = machine.id AND work.generation = machine.generation
         AND work.effect = 'destroy_compute')

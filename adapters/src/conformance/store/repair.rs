@@ -367,7 +367,7 @@ async fn broken(trial: &Trial<'_>) -> (Vec<MachineId>, Repaired) {
         revocations: 5,
         releases: 1,
         stamps: 0,
-        destructions: 2,
+        destructions: 5,
     };
     (ids, numbers)
 }
